@@ -1,7 +1,7 @@
 import { type Message, type RoleContext, TroupeError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 import { bullets } from "../markdown.ts";
-import type { PromptPart } from "../prompt.ts";
+import { parted, type PromptPart } from "../prompt.ts";
 import { DeliverySchema, failureMarks } from "./delivery.ts";
 import { WorkReportSchema } from "./project-gate.ts";
 import {
@@ -9,7 +9,6 @@ import {
   isOrder,
   newestOrder,
   ownParts,
-  parted,
   renderOrder,
   sharedParts,
   type WorkOrder,

@@ -84,7 +84,7 @@ export class TaskBoard {
       await removeFork(ctx.steps, this.#project(), fork);
       await openFork(ctx.steps, this.#project(), fork);
     }
-    return this.#told(ctx, { ...plan, tasks }, new Set([...again, ...names.keys()]));
+    return this.#reported(ctx, { ...plan, tasks }, new Set([...again, ...names.keys()]));
   }
 
   /** Merges the reported work, and gives out what became ready. */
@@ -135,7 +135,7 @@ export class TaskBoard {
   }
 
   /** The plan is only remembered where no one gets a message. */
-  #told(ctx: BoardContext, order: WorkOrder, started: ReadonlySet<string>): readonly Message[] {
+  #reported(ctx: BoardContext, order: WorkOrder, started: ReadonlySet<string>): readonly Message[] {
     const tasks = order.tasks ?? [];
     if (tasks.every(({ state }) => state === "merged" || state === "stuck")) {
       return [ctx.message(renderOrder(order), { instructContent: order, sendTo: this.receivers })];

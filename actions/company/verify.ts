@@ -1,4 +1,4 @@
-import { renderVerification, type Verification, type StackName } from "../../src/checks/index.ts";
+import { renderVerification, type Verification } from "../../src/checks/index.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import { type ActionContext, type Address, type ChatModel, type Message, ROUTE_TO_ALL, TroupeError } from "../../src/index.ts";
 import { z } from "zod";
@@ -43,22 +43,6 @@ const INSTRUCTION = `Review the work of a colleague against the user's own words
 Look for what they miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
 
 A complaint counts only with a check that fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
-
-/** Stable parts come first, so that a provider can cache them. */
-function reviewPrompt(parts: {
-  readonly stack: StackName;
-  readonly order: string;
-  readonly files: string;
-  readonly evidence: string;
-}): string {
-  const { stack, order, files, evidence } = parts;
-  return promptOf("Review", INSTRUCTION, [
-    ["Forms of a check", checkForms(stack)],
-    ["What was ordered", order],
-    ["The work", files],
-    ["Evidence", evidence],
-  ]);
-}
 
 /** A judgement that does not hold is an objection, and so is a refusal that names none. */
 function complaintsOf({ reasons, complaints, judgements, accepts }: Review): readonly Complaint[] {
@@ -142,7 +126,13 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, verification } = round;
     const { model, gate } = this.#options;
     const files = await this.#work(ctx);
-    const prompt = reviewPrompt({ stack: order.stack, order: renderForReview(order), files, evidence: renderVerification(verification) });
+    // Stable parts come first, so that a provider can cache them.
+    const prompt = promptOf("Review", INSTRUCTION, [
+      ["Forms of a check", checkForms(order.stack)],
+      ["What was ordered", renderForReview(order)],
+      ["The work", files],
+      ["Evidence", renderVerification(verification)],
+    ]);
     const review = await ctx.ask(prompt, { schema: ReviewSchema, ...(model === undefined ? {} : { model }) });
     const complaints = complaintsOf(review);
     const criteria = complaintCriteria(complaints);

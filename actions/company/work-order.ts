@@ -2,7 +2,7 @@ import { type Criterion, CriterionSchema, stackNamed } from "../../src/checks/in
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
-import type { PromptPart } from "../prompt.ts";
+import { parted, type PromptPart } from "../prompt.ts";
 
 /** S is one engineer, M has a design and tests before the code, L has engineers side by side. */
 export type Size = "S" | "M" | "L";
@@ -139,13 +139,6 @@ export function renderForReview({ requirement, feedback, assumptions, criteria, 
     ["Acceptance criteria", criteria.map(criterionLine).join("\n")],
     ["Design", design?.approach ?? ""],
   ]);
-}
-
-export function parted(parts: readonly PromptPart[]): string {
-  return parts
-    .filter(([, text]) => text.trim() !== "")
-    .map(([heading, text]) => `## ${heading}\n${text}`)
-    .join("\n\n");
 }
 
 function criterionLine({ id, priority, given, when, then, check }: Criterion): string {

@@ -45,7 +45,7 @@ const ReviewReportSchema = z.object({
 export type ReviewReport = z.infer<typeof ReviewReportSchema>;
 type ReviewedFile = ReviewReport["files"][number];
 
-export function renderReviewReport({ files }: ReviewReport): string {
+function renderReviewReport({ files }: ReviewReport): string {
   return sections(
     "Code review",
     files.map((file) => [file.path, `${headline(file)}\n\n${bullets(file.comments)}`] as const),

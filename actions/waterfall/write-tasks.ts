@@ -39,7 +39,7 @@ export const TaskPlanSchema = z
 /** The files to write, in order. */
 export type TaskPlan = z.infer<typeof TaskPlanSchema>;
 
-export function renderTaskPlan(plan: TaskPlan): string {
+function renderTaskPlan(plan: TaskPlan): string {
   return sections("Tasks", [
     ["Source files, in order", bullets(plan.taskList)],
     ["Test files", bullets(plan.testList)],

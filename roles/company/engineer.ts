@@ -1,24 +1,11 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
 import { gateRequest, workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
-import { type ProjectGate, redParts, type WorkReport, WorkReportSchema, takeWorkTool } from "../../actions/company/project-gate.ts";
+import { redParts, type WorkReport, WorkReportSchema, takeWorkTool } from "../../actions/company/project-gate.ts";
 import { isTestPath, newestOrder, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
-import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
-import type { MachineOptions } from "../../src/tools/command.ts";
-import type { ForkedProject } from "../../src/workspace/index.ts";
-import { companyTools, worker } from "./worker.ts";
-
-export interface CompanyEngineerOptions extends MachineOptions {
-  readonly name: string;
-  readonly gate: ProjectGate;
-  readonly testedBy: Address;
-  readonly mayInstall: boolean;
-  readonly specifiedBy: Address;
-  readonly verifiedBy: Address;
-  readonly project: () => ForkedProject;
-  readonly budgetShare: number;
-}
+import type { Message, Role, RoleContext } from "../../src/index.ts";
+import { COLLEAGUES, type CompanyMachine, companyTools, worker } from "./worker.ts";
 
 export const IMPLEMENT = "Implement";
 
@@ -38,9 +25,9 @@ const OWN_TESTS = `Every function that can go wrong has a test, which must fail 
 const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of the interfaces, and keep their exported names. ${RULES} What contradicts the user's words goes back: a test by dispute_test, a check by dispute_check.`;
 
 /** Works on an order, or on what the verification found, until the checks are green. */
-export function engineer(options: CompanyEngineerOptions): Role {
-  const { name, workspace, sandbox, gate, specifiedBy, testedBy, verifiedBy, mayInstall, budgetShare, project } = options;
-  const machine = { workspace, sandbox, gate, mayInstall };
+export function engineer(machine: CompanyMachine): Role {
+  const { workspace, budgetShare, project } = machine;
+  const { engineer: name, manager, qa, verifier } = COLLEAGUES;
   const toolsOf = (work: WorkSoFar | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
     const asked = work && gateRequest(work.order, work.earlier.at(-1)?.complaints ?? []);
     if (work?.order.size !== "S") return companyTools(machine, { judge: redForTested, asked, refuse: refusesTests, shown });
@@ -75,12 +62,12 @@ export function engineer(options: CompanyEngineerOptions): Role {
       return { tools: [...toolsOf(work, shownText(files)), ...left], steps: STEPS[mode], task };
     },
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> => {
-      const isHeard = report.status === "disputed" && disputesIn(rc) < MOST_DISPUTES;
-      const told: WorkReport = report.status === "disputed" && !isHeard ? { ...report, status: "stuck" } : report;
-      const message = rc.message(told.summary, {
+      const isHeard = report.status === "disputed" && disputesIn(rc) < MAX_DISPUTES;
+      const reported: WorkReport = report.status === "disputed" && !isHeard ? { ...report, status: "stuck" } : report;
+      const message = rc.message(reported.summary, {
         causeBy: IMPLEMENT,
-        instructContent: told,
-        sendTo: [isHeard ? (told.criterion === undefined ? testedBy : specifiedBy) : verifiedBy],
+        instructContent: reported,
+        sendTo: [isHeard ? (reported.criterion === undefined ? qa : manager) : verifier],
       });
       return Promise.resolve(message);
     },
@@ -90,7 +77,7 @@ export function engineer(options: CompanyEngineerOptions): Role {
 /** The engineer is shown all of a small new project. */
 const SEARCHING: ReadonlySet<string> = new Set(["file_search", "read_files"]);
 
-export const MOST_DISPUTES = 3;
+export const MAX_DISPUTES = 3;
 
 function disputesIn({ memory }: RoleContext): number {
   const isDispute = ({ instructContent }: Message): boolean => WorkReportSchema.safeParse(instructContent).data?.status === "disputed";

@@ -1,22 +1,11 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { type ProjectGate, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
+import { testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
 import { isOrder, isTestPath, newestOrder, renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
-import type { Address, Message, Role, RoleContext } from "../../src/index.ts";
-import type { MachineOptions } from "../../src/tools/command.ts";
+import type { Message, Role, RoleContext } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
-import { companyTools, worker } from "./worker.ts";
-
-export interface CompanyQaOptions extends MachineOptions {
-  readonly name: string;
-  readonly gate: ProjectGate;
-  readonly mayInstall: boolean;
-  readonly engineer: Address;
-  readonly planner: Address;
-  readonly verifier: Address;
-  readonly budgetShare: number;
-}
+import { COLLEAGUES, type CompanyMachine, companyTools, worker } from "./worker.ts";
 
 export const TEST_FIRST = "TestFirst";
 
@@ -33,14 +22,18 @@ const RULES = `Each test has the id of its criterion in its title, such as "A3: 
 Only you change tests. You change nothing else; the tools that dispute are the engineer's.`;
 
 /** Writes tests that fail on the interfaces, before there is code. */
-export function qaEngineer(options: CompanyQaOptions): Role {
-  const { name, workspace, sandbox, gate, mayInstall, engineer, planner, verifier, budgetShare } = options;
+export function qaEngineer(machine: CompanyMachine): Role {
+  const { workspace, budgetShare } = machine;
+  const { qa: name, engineer, planner, verifier } = COLLEAGUES;
   const judges = { tests: (verification: Verification) => passingParts(verification, workspace), dispute: brokenParts };
   const toolsOf = (mode: keyof typeof judges, order?: WorkOrder, shown: ShownText = () => undefined): readonly Tool[] =>
-    companyTools(
-      { workspace, sandbox, gate, mayInstall },
-      { judge: judges[mode], asked: order && testRequest(order), refuse: refusesAllButTests, shown, noDispute: NO_DISPUTE },
-    );
+    companyTools(machine, {
+      judge: judges[mode],
+      asked: order && testRequest(order),
+      refuse: refusesAllButTests,
+      shown,
+      noDispute: NO_DISPUTE,
+    });
   return worker({
     name,
     profile: "QA Engineer",

@@ -11,10 +11,10 @@ import { type ChatModel, defineRole, type Role, ROUTE_TO_NONE, UsageError, UserF
 import { kinds, type Known } from "../../src/ports.ts";
 import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
-import { engineer, IMPLEMENT, MOST_DISPUTES } from "./engineer.ts";
+import { engineer, IMPLEMENT, MAX_DISPUTES } from "./engineer.ts";
 import { qaEngineer, TEST_FIRST } from "./qa-engineer.ts";
 import { IMPLEMENT_TASK, taskEngineer } from "./task-engineer.ts";
-import { workAction } from "./worker.ts";
+import { COLLEAGUES, workAction } from "./worker.ts";
 
 /** Options of a software company. */
 export interface SoftwareCompanyOptions {
@@ -66,12 +66,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   verificationShare: kinds.checked,
 };
 
-const MANAGER = "Alice";
-const ARCHITECT = "Bob";
-const QA = "Edward";
-const ENGINEER = "Alex";
-const PLANNER = "Eve";
-const VERIFIER = "Vera";
+const { manager: MANAGER, architect: ARCHITECT, qa: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER } = COLLEAGUES;
 const ENGINEERS = ["Ann", "Ben", "Cid", "Dora", "Emil", "Finn", "Gwen", "Hugo"];
 const USUAL_ENGINEERS = 3;
 const USUAL_VERIFICATION_SHARE = 0.15;
@@ -87,18 +82,18 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
   if (options.implement === false) return [manager(gate, options), architect(gate, options)];
-  const machine = { workspace, sandbox, gate, budgetShare: 1 - verificationShareOf(options) };
   const project = forkedProject(workspace);
+  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShareOf(options) };
   const engineers = namesOf(options.engineers);
   const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, verifier: VERIFIER });
   const action = workAction(IMPLEMENT_TASK);
   return [
     manager(gate, options),
     architect(gate, options),
-    qaEngineer({ ...machine, name: QA, mayInstall, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER }),
+    qaEngineer(machine),
     planner(gate, board),
-    ...engineers.map((name) => taskEngineer({ ...machine, name, project, manager: PLANNER, action, mayInstall })),
-    engineer({ ...machine, project, name: ENGINEER, mayInstall, specifiedBy: MANAGER, testedBy: QA, verifiedBy: VERIFIER }),
+    ...engineers.map((name) => taskEngineer({ ...machine, name, action })),
+    engineer(machine),
     verifier(gate, board, options),
   ];
 }
@@ -121,7 +116,7 @@ export function companyRounds(repairs: number = Math.max(...Object.values(REPAIR
   // The criteria, the design, the tests and the plan; at the end the whole, its verification, and its news.
   const fixed = 4 + 3;
   const tasks = MOST_TASKS * MOST_TRIES;
-  return fixed + 2 * (tasks + MOST_DISPUTES + repairs);
+  return fixed + 2 * (tasks + MAX_DISPUTES + repairs);
 }
 
 function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks, implement }: SoftwareCompanyOptions): Role {

@@ -1,22 +1,16 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { doneTool, giveUpTool, installTool, type ProjectGate, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
+import { doneTool, giveUpTool, installTool, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
 import { taskIn, taskFaults } from "../../actions/company/task-board.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Tool } from "../../src/agent/index.ts";
-import { type Action, type Address, type Message, type Role, type RoleContext, UsageError } from "../../src/index.ts";
+import { type Action, type Message, type Role, type RoleContext, UsageError } from "../../src/index.ts";
 import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
-import type { MachineOptions } from "../../src/tools/command.ts";
-import { type ForkedProject, openFork, type Workspace } from "../../src/workspace/index.ts";
-import { worker } from "./worker.ts";
+import { openFork, type Workspace } from "../../src/workspace/index.ts";
+import { COLLEAGUES, type CompanyMachine, worker } from "./worker.ts";
 
-export interface TaskEngineerOptions extends MachineOptions {
+interface TaskEngineerOptions extends CompanyMachine {
   readonly name: string;
-  readonly gate: ProjectGate;
-  readonly mayInstall: boolean;
-  readonly project: () => ForkedProject;
-  readonly manager: Address;
-  readonly budgetShare: number;
   readonly action: Action<WorkReport>;
 }
 
@@ -32,7 +26,7 @@ Tests are QA's. When one contradicts the order, or your task cannot be done in y
 
 /** Writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
-  const { name, workspace, sandbox, gate, project, manager, action, mayInstall, budgetShare } = options;
+  const { name, workspace, sandbox, gate, project, action, mayInstall, budgetShare } = options;
   const toolsIn = (folder: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
     const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, order?.tasks ?? []);
@@ -68,7 +62,7 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>
-      Promise.resolve(rc.message(report.summary, { causeBy: IMPLEMENT_TASK, instructContent: report, sendTo: [manager] })),
+      Promise.resolve(rc.message(report.summary, { causeBy: IMPLEMENT_TASK, instructContent: report, sendTo: [COLLEAGUES.planner] })),
   });
 }
 

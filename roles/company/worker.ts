@@ -12,14 +12,21 @@ import {
 } from "../../actions/company/project-gate.ts";
 import type { PermissionPolicy, Tool } from "../../src/agent/index.ts";
 import { type Action, defineAction, defineRole, type Message, type Role, type RoleContext, TroupeError } from "../../src/index.ts";
-import type { Workspace } from "../../src/workspace/index.ts";
+import type { ForkedProject, Workspace } from "../../src/workspace/index.ts";
 import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
 import type { MachineOptions } from "../../src/tools/command.ts";
 import type { EditRules } from "../../src/tools/edit-history.ts";
 
-interface CompanyMachine extends MachineOptions {
+/** The names of the roles of which a company has one. */
+export const COLLEAGUES = { manager: "Alice", architect: "Bob", qa: "Edward", engineer: "Alex", planner: "Eve", verifier: "Vera" } as const;
+
+/** What the workers of a company share. */
+export interface CompanyMachine extends MachineOptions {
   readonly gate: ProjectGate;
   readonly mayInstall: boolean;
+  readonly budgetShare: number;
+  /** Called only for products of size L: only then must the workspace be on disk. */
+  readonly project: () => ForkedProject;
 }
 
 interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
@@ -53,7 +60,7 @@ interface Assignment extends WorkMode {
   readonly task: string;
 }
 
-export interface WorkerOptions<M extends string> {
+interface WorkerOptions<M extends string> {
   readonly name: string;
   readonly profile: string;
   readonly goal: string;

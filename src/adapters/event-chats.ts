@@ -2,20 +2,17 @@ import { canonicalJson, deepFreeze, isUnchanging, type Json } from "../kernel/js
 import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
 
 /*
- * Conversations. A run stores each message once, and each beginning of a conversation too: a request that adds two messages to a hundred
- * adds two rows. The name of a conversation is the digest of its last message and of the conversation before it, so it verifies all of it.
+ * Conversations. A run stores each message once, and each beginning of a conversation: a request that adds two messages to a hundred adds two rows.
+ * The name of a conversation is the digest of its last message and of the conversation before it, so it verifies all of it.
  */
 
-/** One message of a conversation, and the conversation up to it. */
 export interface ChatTurn {
   readonly chat: string;
-  /** Empty at the beginning. */
   readonly before: string;
   readonly message: string;
   readonly body: string;
 }
 
-/** A conversation in rows; never empty. */
 export interface Chat {
   readonly digest: string;
   readonly turns: readonly ChatTurn[];
@@ -54,27 +51,22 @@ function bodyOf(each: Json): string {
   return body;
 }
 
-/** The row of a turn as it is in a store, unchecked. */
 export interface ChatRow {
   readonly before: unknown;
   readonly message: unknown;
-  /** The JSON of the message, if there is one. */
   readonly body: unknown;
 }
 
 export type FindChatRow = (chat: string) => ChatRow | undefined;
 
 /**
- * Reads the conversations of one run. It owns the latest ones it has read; events share their frozen messages.
- *
- * ChatReader.C1 (`turnIn`) a turn is taken only when its name is the digest of its message and of the conversation before it. A conversation
- * with a turn that is missing or damaged is not returned.
- * ChatReader.C2 (`known`) forgets all but the latest {@link MAX_CHATS} conversations. Those it names are read without their rows until its next call.
+ * Reads the conversations of one run, and owns the latest ones. ChatReader.C1 (`turnIn`) a turn counts only when its name is the digest of its
+ * message and of the conversation before it; a conversation without one of its turns is not returned. ChatReader.C2 (`known`) forgets all but the
+ * latest {@link MAX_CHATS} conversations. Those it names are read without their rows until its next call.
  */
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
 
-  /** Returns the messages of a conversation; undefined when one is missing or damaged. @param rowOf finds the row of a turn */
   read(chat: string, rowOf: FindChatRow): readonly Json[] | undefined {
     const found: Json[] = [];
     let at = chat;

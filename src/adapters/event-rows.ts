@@ -8,10 +8,9 @@ import { type Chat, chatOf } from "./event-chats.ts";
 import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
 
 /*
- * Events as rows. A row is a block: the deflated JSON of the events of one append, without their run and their numbers. The messages that
- * a model read are stored elsewhere, because they repeat: `[event, chat]` is an event with the digest of its conversation. The checksum of
- * a row covers the checksum before it and the body, and starts from the run's id: a row that was changed, moved, removed or taken from
- * another run does not match.
+ * Events as rows. A row is a block: the deflated JSON of the events of one append, without their run and their numbers. The messages that a model
+ * read repeat, so they are stored elsewhere: `[event, chat]` is an event with the digest of its conversation. The checksum of a row covers its body
+ * and the checksum before it, and starts from the run's id, so a row that was changed, moved or removed does not match.
  */
 
 /** Limits on the events of a block, and on the characters of their JSON unless one event has more. */
@@ -38,22 +37,17 @@ const DICTIONARY = Buffer.from(
 /** A small window costs half the time of the default one, and no bytes where blocks are small. */
 const DEFLATE = { dictionary: DICTIONARY, windowBits: 13, memLevel: 4 };
 
-/** Some events of a run as a row. */
 export interface EventBlock {
-  /** The number of the first event. */
   readonly seq: number;
   readonly events: number;
   readonly body: Buffer;
-  /** The conversations that the body names. */
   readonly chats: readonly Chat[];
 }
 
-/** The checksum before the first event of a run. */
 export function chainStart(runId: string): string {
   return digestOf(`run ${JSON.stringify(runId)}`);
 }
 
-/** Returns the checksum of a row. */
 export function chained(before: string, body: Uint8Array): string {
   return digestOf(Buffer.concat([Buffer.from(before), body]));
 }
@@ -104,7 +98,6 @@ function chatIn(event: RunEvent): Chat | undefined {
   return messages && chatOf(messages);
 }
 
-/** Returns the messages that a model reads in a step, if any. */
 function messagesIn(event: RunEvent): readonly Json[] | undefined {
   if (event.type !== "step.started") return undefined;
   const { request } = event;
@@ -116,44 +109,32 @@ function withMessages(event: RunEvent, messages: readonly Json[]): RunEvent {
   return event.type === "step.started" && isRecord(event.request) ? { ...event, request: { ...event.request, messages } as Json } : event;
 }
 
-/*
- * Reading. A store gives rows unchecked; this checks each against the one before it.
- */
-
-/** A row as it is in a store. */
 export interface StoredBlock {
-  /** The number of the first event. */
   readonly seq: unknown;
   readonly body: unknown;
   readonly checksum: unknown;
 }
 
-/** The first event of the next row, and the checksum of the row before it. */
 export interface Position {
   readonly seq: number;
   readonly checksum: string;
 }
 
-/** The run whose rows are read. */
 export interface RowsOfRun {
   readonly runId: string;
-  /** Returns the error for a run that is damaged after its first `intact` events. */
   damaged(intact: number, why: string): JournalError;
 }
 
-/** The contents of intact rows, the position behind them, and the error that ended them, if one did. */
 export interface OpenedRows {
   readonly items: readonly { readonly event: RunEvent; readonly chat: string }[];
   readonly next: Position;
   readonly failed?: { readonly error: unknown };
 }
 
-/** Intact events, the position behind them, and the error that ended them, if one did. */
 export interface ReadRows extends Omit<OpenedRows, "items"> {
   readonly events: readonly RunEvent[];
 }
 
-/** Checks rows from a position on, up to the first one that cannot be read. */
 export function openRows(rows: Iterable<StoredBlock>, from: Position, run: RowsOfRun): OpenedRows {
   const items: OpenedRows["items"][number][] = [];
   let next = from;
@@ -183,7 +164,6 @@ function listIn(body: Uint8Array): readonly unknown[] | undefined {
   }
 }
 
-/** @throws JournalError `EVENT_NEWER`, or that of a damaged run */
 function opened(item: unknown, seq: number, run: RowsOfRun): OpenedRows["items"][number] {
   const [kept, chat] = Array.isArray(item) ? (item as unknown[]) : [item, ""];
   const event = isRecord(kept) ? { v: kept["v"], runId: run.runId, seq, ...kept } : undefined;
@@ -206,12 +186,7 @@ function newer(runId: string, seq: number, version: number): JournalError {
   );
 }
 
-/**
- * Returns the events of opened rows with the messages of their conversations.
- *
- * @param from the number of the first event that is wanted
- * @param messages returns those of a conversation; undefined when one is missing or damaged
- */
+/** Returns the events of opened rows from `from` on, with the messages of their conversations. */
 export function eventsIn(
   { items, next, ...rest }: OpenedRows,
   from: number,

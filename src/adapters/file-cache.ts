@@ -24,8 +24,7 @@ const fileCacheOptions: Known<FileCacheOptions> = { dir: kinds.text, clock: kind
 
 const VERSION = 1;
 const FOLDER = "entries";
-const MOST_BYTES = 256 * 1024 * 1024;
-/** Writes between two searches for expired entries. */
+const MAX_BYTES = 256 * 1024 * 1024;
 const WRITES_PER_SWEEP = 1000;
 
 /**
@@ -51,17 +50,14 @@ export function fileCache(options: FileCacheOptions): Cache {
 
 interface FoundEntry {
   readonly entry: CacheEntry;
-  /** The tag of the file; undefined where there is none. */
   readonly tag: string | undefined;
   readonly isExpired?: boolean;
 }
 
 /**
- * A cache in a folder, one object of `FileObjects` for each key, which gives whole files, checksums and conditional writes.
- *
- * FileCache.F2 (`nameOf`) the name of a file is a hash of the key, so that no key leads out of the folder, is too long, or differs from
- * another in case alone. FileCache.F3 (`entryIn`) a file that is not the entry of its key is damaged, not missing. FileCache.F4 (`#sweep`)
- * expired entries are removed by later writes. FileCache.F6 (`replace`) of several processes that expect the same entry, one writes.
+ * A cache in a folder, one object of `FileObjects` for each key. FileCache.F2 (`pathOf`) the name of a file is a hash of the key: no key leads out of
+ * the folder, or is too long. FileCache.F3 (`entryIn`) a file that is not the entry of its key is damaged, not missing. FileCache.F4 (`#sweep`) later
+ * writes remove expired entries. FileCache.F6 (`replace`) of several processes that expect the same entry, one writes.
  */
 class FolderCache implements Cache {
   readonly #dir: string;
@@ -74,7 +70,7 @@ class FolderCache implements Cache {
   constructor(dir: string, clock: Clock) {
     this.#dir = dir;
     this.#clock = clock;
-    this.#objects = new FileObjects(dir, MOST_BYTES);
+    this.#objects = new FileObjects(dir, MAX_BYTES);
   }
 
   async get(key: string): Promise<CacheEntry> {

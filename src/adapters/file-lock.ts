@@ -8,12 +8,10 @@ import { identityIn, identityText, stateOfProcess } from "./process-identity.ts"
 
 /** Limit on the milliseconds between two tries. The pause is random, so that waiting processes do not try at the same time. */
 const PAUSE = 8;
-/** Limit on the milliseconds to wait for a lock. */
 const PATIENCE = 30_000;
 /** Milliseconds after which a lock counts as abandoned if its owner cannot be found. The work under a lock takes a few. */
 const ABANDONED = 10_000;
 
-/** The waits of a lock, in milliseconds. */
 export interface FileLockOptions {
   /** How long to wait while others keep it. Default 30 seconds. */
   readonly patience?: number;
@@ -22,12 +20,9 @@ export interface FileLockOptions {
 }
 
 /**
- * A lock between processes of one machine: a file next to the guarded one, whose text names the owner.
- *
- * FileLock.L1 one of several concurrent callers of `take` gets it: only one hard link can be created. FileLock.L2 (`removeAbandoned`) the
- * lock of a dead process is taken over, and every lock older than `abandoned`: its owner may run on another machine, or another process may
- * have its number. FileLock.L3 `confirm` throws if the owner has lost the lock, for example while its process was stopped. It uses the
- * system's clock, whatever clock the cache has.
+ * A lock between processes of one machine: a file beside the guarded one, which names the owner. FileLock.L1 one caller of `take` gets it: only one
+ * hard link can be created. FileLock.L2 (`removeAbandoned`) the lock of a dead process is taken over, and every lock older than `abandoned`: its
+ * owner may run on another machine. FileLock.L3 `confirm` throws if the owner has lost the lock, for example while its process was stopped.
  */
 export class FileLock {
   readonly #path: string;
@@ -38,7 +33,6 @@ export class FileLock {
     this.#owner = owner;
   }
 
-  /** @throws CacheError `CACHE_BUSY` when others keep it all the time; errors of the file system */
   static async take(beside: string, { patience = PATIENCE, abandoned = ABANDONED }: FileLockOptions = {}): Promise<FileLock> {
     const path = `${beside}.lock`;
     const token = randomBytes(8).toString("hex");
@@ -61,7 +55,6 @@ export class FileLock {
     }
   }
 
-  /** @throws CacheError `CACHE_BUSY` when another process has taken it over */
   async confirm(): Promise<void> {
     if ((await ownerOf(this.#path)) !== this.#owner) throw busy(this.#path);
   }

@@ -36,9 +36,7 @@ const fileObjectsOptions: Known<FileObjectsOptions> = { dir: kinds.text, mostByt
 
 /** The end of the name of an object's file: no part of a key has it, so a folder never has the name of an object. */
 const END = "~";
-/** The names of files that are not in their places yet. */
 const LEFT = /~\.[0-9a-f]{12}\.tmp$/;
-/** Milliseconds after which such a file counts as abandoned. */
 const ABANDONED = 86_400_000;
 /** Hexadecimal digits of a sha256, which precede the bytes. */
 const TAG_BYTES = 64;
@@ -66,10 +64,8 @@ export function fileObjects(options: FileObjectsOptions): ObjectStore {
 }
 
 /**
- * Owns the files of a folder.
- *
- * FileObjects.O1 (`put`) a file is whole or absent, because it is renamed into its place. FileObjects.O2 (`#locked`) conditions hold among
- * processes: every change is made under a lock of the key. FileObjects.O3 (`get`) a damaged file is the error `OBJECT_DAMAGED`. FileObjects.O4 (`list`)
+ * Owns the files of a folder. FileObjects.O1 (`put`) a file is whole or absent: it is renamed into place. FileObjects.O2 (`#locked`) conditions hold
+ * among processes: every change holds a lock of the key. FileObjects.O3 (`get`) a damaged file is the error `OBJECT_DAMAGED`. FileObjects.O4 (`list`)
  * what a killed writer has left is removed a day later.
  */
 export class FileObjects implements ObjectStore {
@@ -144,7 +140,6 @@ export class FileObjects implements ObjectStore {
     return keys.sort();
   }
 
-  /** @param o `ifMatch`: only the version of this tag */
   async remove(key: string, { signal, ifMatch }: ObjectCall & { readonly ifMatch?: string | undefined } = {}): Promise<void> {
     checkObjectKey(key);
     throwIfAborted(signal);

@@ -33,7 +33,6 @@ const flushOptions: Known<FlushOptions> = {
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const TIMEOUT = 5_000;
 
-/** A call whose memories wait for a signal. */
 interface Registration {
   readonly flush: () => readonly Promise<unknown>[];
   readonly stop: () => void;

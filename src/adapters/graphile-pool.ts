@@ -14,7 +14,6 @@ type Listener = (error: Error | undefined, client: PoolClient | undefined, relea
 
 export interface GraphilePool {
   readonly pool: Pool;
-  /** Ends all connections, unless the server hangs. Closing twice is no error. */
   close(): Promise<void>;
 }
 
@@ -43,7 +42,7 @@ async function ask(database: PostgresDatabase, asked: Asked, given: readonly unk
   const statement = name === "" ? text : { name, text };
   if (!FETCH.test(name)) return database.rows(statement, values);
   try {
-    return await database.once(({ rows }) => rows(statement, values));
+    return await database.once((rows) => rows(statement, values));
   } catch (error) {
     // The package waits for seconds after some codes of the server, and its slot with it.
     throw postgresError(database.part, database.server, error);

@@ -9,10 +9,9 @@ import { errorsOf, type PostgresPart, type PostgresServer } from "./postgres-ser
 export type LoadGraphile = () => Promise<Pick<typeof import("graphile-worker"), "Logger" | "run" | "runMigrations">>;
 
 /** The most tries that the package can count. A job is given up by its handler alone. */
-const MOST_ATTEMPTS = 32_767;
-/** Limits of the package's tables. */
-const LONGEST_TEAM = 128;
-const LONGEST_RUN = 512;
+const MAX_ATTEMPTS = 32_767;
+const MAX_TEAM = 128;
+const MAX_RUN = 512;
 /** Seconds that a server must have run: after its start the workers connect again one after the other. */
 const SETTLING = 5;
 
@@ -26,12 +25,9 @@ export interface QueueLook {
   /** True when the server has run for so long that every living worker is connected again. */
   readonly isSettled: boolean;
   readonly isHeld: boolean;
-  /** Workers with jobs whose lock no one holds. */
   readonly suspects: readonly string[];
-  /** Rows of the jobs that this worker has in the queue, and those of them that were cancelled. */
   readonly mine: readonly string[];
   readonly cancelled: readonly string[];
-  /** Jobs that can be delivered now, up to a limit. */
   readonly due: number;
 }
 
@@ -46,16 +42,12 @@ const PART: PostgresPart = {
 };
 
 /**
- * The statements about the jobs of a Postgres database. The package `graphile-worker` owns the tables, in the schema `<schema>_queue`. One row
- * that waits stands for a run.
- *
- * GraphileQueue.Q3 (`look`) the jobs of a worker that lives never become free by age. A job goes back only while its worker has it, and never in
- * place of a newer one (`giveBack`). A row whose run is in the hands of a worker by an older row is due at no time, and at once when no worker
- * has that one (`#add`, `look`). An older row that its worker has lost is removed, because the newer one stands for the run (`free`).
+ * The statements about the jobs of a Postgres database. `graphile-worker` owns the tables, in the schema `<schema>_queue`. One waiting row stands for
+ * a run. GraphileQueue.Q3 (`look`) no job of a living worker becomes free by age. A job goes back only while its worker has it, and never in place of
+ * a newer one (`giveBack`). A row whose run a worker has by an older row becomes due when no worker has that one (`#add`, `look`).
  */
 export class GraphileQueue {
   readonly database: PostgresDatabase;
-  /** The schema of the package, and its quoted table of jobs. */
   readonly schemaName: string;
   readonly #jobs: string;
   readonly #tasks: string;
@@ -78,15 +70,15 @@ export class GraphileQueue {
 
   async submit(given: RunJob): Promise<void> {
     const job = parseRunJob(given);
-    checkLength("the name of a team", job.team, LONGEST_TEAM);
-    checkLength("a run id", job.runId, LONGEST_RUN);
+    checkLength("the name of a team", job.team, MAX_TEAM);
+    checkLength("a run id", job.runId, MAX_RUN);
     await this.migrated();
     await this.#add(this.database.rows, { job, attempts: 0 }, 0);
   }
 
   /** Gives back the job of a row, to be delivered again. @returns false when another worker has the row, or none; true when it may be removed */
   giveBack(row: { readonly id: string; readonly worker: string }, queued: QueuedJob, after: number): Promise<boolean> {
-    return this.database.transaction(async ({ rows }) => {
+    return this.database.transaction(async (rows) => {
       const [found] = await rows<{ key: string | null; locked_by: string | null }>(
         `SELECT key, locked_by FROM ${this.#jobs} WHERE id = $1 FOR UPDATE`,
         [row.id],
@@ -104,7 +96,6 @@ export class GraphileQueue {
     await this.notify({ cancel: runId });
   }
 
-  /** Notifies all workers. A worker that is not connected misses it. */
   async notify(what: Json): Promise<void> {
     await this.database.rows("SELECT pg_notify($1, $2)", [this.channel, JSON.stringify(what)]);
   }
@@ -135,7 +126,6 @@ export class GraphileQueue {
     );
   }
 
-  /** Looks at the queue over the connection that holds the lock of a worker, and makes rows due whose older row no worker has. */
   async look(rows: Rows, worker: string, teams: readonly string[], most: number): Promise<QueueLook> {
     const [look] = await rows<QueueLook>(
       `WITH locks AS (
@@ -167,7 +157,6 @@ export class GraphileQueue {
     return (await rows<{ id: string }>(this.#cancelled, [worker])).map(({ id }) => id);
   }
 
-  /** Frees the jobs of workers that are gone, and wakes the others. */
   async free(rows: Rows, workers: readonly string[]): Promise<void> {
     await rows(`DELETE FROM ${this.#jobs} WHERE locked_by = ANY ($1) AND key IS NULL`, [workers]);
     await rows(`SELECT "${this.schemaName}".force_unlock_workers($1)`, [workers]);
@@ -180,7 +169,6 @@ export class GraphileQueue {
     await rows(`UPDATE ${this.#jobs} SET locked_by = NULL, locked_at = NULL, attempts = attempts - 1 ${these} NOT NULL`, [ids, worker]);
   }
 
-  /** Makes the tables where they are missing. @throws as {@link submit} */
   migrated(): Promise<void> {
     this.#migrated ??= this.#migrate().catch((error: unknown) => {
       this.#migrated = undefined;
@@ -197,7 +185,7 @@ export class GraphileQueue {
 
   async #migrate(): Promise<void> {
     const { runMigrations, Logger } = await this.load();
-    await this.database.patiently(async ({ rows }) => {
+    await this.database.patiently(async (rows) => {
       const lock = [`troupe queue "${this.schemaName}"`];
       // Workers start together, and two of them must not make the tables at the same time.
       await rows("SELECT pg_advisory_lock(hashtextextended($1, 0))", lock);
@@ -221,7 +209,7 @@ export class GraphileQueue {
          SELECT ARRAY(SELECT id::text FROM before WHERE locked_by IS NOT NULL
            UNION ALL SELECT json_array_elements_text(payload->'behind') FROM before) AS rows
        )
-       SELECT FROM behind, "${this.schemaName}".add_job(identifier := $1, job_key := $3, max_attempts := ${MOST_ATTEMPTS},
+       SELECT FROM behind, "${this.schemaName}".add_job(identifier := $1, job_key := $3, max_attempts := ${MAX_ATTEMPTS},
          payload := json_build_object('job', $2::json, 'attempts', $4::int, 'behind', behind.rows),
          run_at := CASE WHEN behind.rows = '{}' THEN now() + $5 * interval '1 millisecond' ELSE 'infinity' END)`,
       [job.team, JSON.stringify(job), job.runId, attempts, after, own],

@@ -11,23 +11,25 @@ export interface JobInHand {
 }
 
 /**
- * The deliveries of a worker that have not ended. It owns their list.
- *
- * JobsInHand.H1 (`begin`) a row that comes back to the worker while its former delivery works is in hand until both have ended.
- * JobsInHand.H2 (`ended`) resolves when no delivery is left.
+ * The deliveries of a worker that have not ended. JobsInHand.H1 (`begin`) a row that returns to the worker while its former delivery works is in hand
+ * until both have ended. JobsInHand.H2 (`ended`) resolves when no delivery is left.
  */
 export class JobsInHand {
-  readonly #all = new Set<{ readonly row: string; readonly runId: string; readonly abort: AbortController }>();
-  readonly #waiting = new Set<() => void>();
+  readonly #all = new Set<{
+    readonly row: string;
+    readonly runId: string;
+    readonly abort: AbortController;
+    readonly ended: Promise<void>;
+  }>();
 
   begin(row: string, runId: string): JobInHand {
-    const one = { row, runId, abort: new AbortController() };
+    let resolve = (): void => undefined;
+    const ended = new Promise<void>((done) => (resolve = done));
+    const one = { row, runId, abort: new AbortController(), ended };
     this.#all.add(one);
     const end = (): void => {
       this.#all.delete(one);
-      if (this.#all.size > 0) return;
-      for (const resolve of this.#waiting) resolve();
-      this.#waiting.clear();
+      resolve();
     };
     return { signal: one.abort.signal, end };
   }
@@ -37,7 +39,7 @@ export class JobsInHand {
   }
 
   async ended(): Promise<void> {
-    if (this.#all.size > 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    while (this.size > 0) await Promise.all([...this.#all].map(({ ended }) => ended));
   }
 
   has(row: string): boolean {
@@ -48,7 +50,6 @@ export class JobsInHand {
     for (const one of this.#all) if (one.runId === runId) one.abort.abort(new AbortedError("the job of the run was cancelled"));
   }
 
-  /** Aborts the deliveries of the run that a row belongs to. */
   cancelRow(row: string): void {
     for (const one of this.#all) if (one.row === row) this.cancelRun(one.runId);
   }
@@ -56,7 +57,6 @@ export class JobsInHand {
 
 export interface SessionParts {
   readonly queue: GraphileQueue;
-  /** The id under which the package locks the jobs of this worker. */
   readonly worker: string;
   readonly teams: readonly string[];
   readonly concurrency: number;
@@ -70,20 +70,17 @@ const LOOK = 1_000;
 const LOOKS = 3;
 
 /**
- * The connection by which a worker shows that it lives. It owns the lock of the worker, and what its last looks have found.
- *
- * A worker is dead when no one holds its lock in two looks of one connection, which holds its own lock, while the server has run for some seconds
- * (`#look`): a restart of the server frees no job of a living worker. A job that was fetched by a lost answer is free again within seconds
- * (`#freeUnheard`). GraphileSession.S2 (`PersistentConnection`) until `close` a lost connection is opened again; afterwards the lock is free.
- * GraphileSession.S5 (`#prepare`, `#look`) the next connection, or the next look, finds a cancel that this worker missed.
+ * The connection by which a worker shows that it lives. It owns the lock of the worker, and the results of its last looks. A worker is dead when its
+ * lock is free in two looks of one connection that holds its own lock, while the server has run for some seconds (`#look`): a restart of the server
+ * frees no job of a living worker. A job whose answer was lost is free again within seconds (`#freeUnheard`). GraphileSession.S2
+ * (`PersistentConnection`) until `close` a lost connection is opened again. GraphileSession.S5 (`#prepare`, `#look`) the next connection, or look,
+ * finds a cancel that this worker missed.
  */
 export class GraphileSession {
   readonly #parts: SessionParts;
   readonly #connection: PersistentConnection;
   readonly held: Promise<void>;
-  /** Workers whose lock was free in the last look. */
   #suspects: readonly string[] = [];
-  /** Looks in a row that found a row of this worker that is not in its hands. */
   #unheard: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: SessionParts) {

@@ -27,11 +27,10 @@ interface PackageWorker {
 type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
 
 /**
- * A worker of the package `graphile-worker`. It owns the package's runner, a pool of connections and the session that shows that it lives.
- *
- * The row of a job is removed only when the job is done, or is given back in another row, and no handler is called before the lock of the session
- * is held (`#deliver`), which lasts until every handler has ended (`stop`). GraphileWork.W4 (`start`) nothing is left of a worker that cannot be
- * started. GraphileWork.W5 (`ended`) reports at once that the package stopped by itself, whatever its handlers do.
+ * A worker of `graphile-worker`. It owns the package's runner, a pool and the session that shows that it lives. A row is removed only when its job is
+ * done, or given back in another row; no handler is called before the session holds its lock (`#deliver`), and the lock lasts until every handler has
+ * ended (`stop`). GraphileWork.W4 (`start`) a worker that cannot start leaves nothing. GraphileWork.W5 (`ended`) reports at once that the package
+ * stopped by itself.
  */
 export class GraphileWork implements Working {
   readonly ended: Promise<void>;

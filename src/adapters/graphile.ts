@@ -1,6 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { FleetDriver } from "../team/run-driver.ts";
-import { EngineDriver } from "./driver-works.ts";
+import { engineDriver } from "./driver-works.ts";
 import { GraphileQueue, type LoadGraphile } from "./graphile-queue.ts";
 import { GraphileWork } from "./graphile-work.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
@@ -24,7 +24,7 @@ export type { PostgresOptions } from "./postgres-server.ts";
 export function graphileDriver(options: PostgresOptions): FleetDriver {
   const server = postgresServer("graphileDriver", options);
   const queue = new GraphileQueue(server, loaded);
-  return new EngineDriver({
+  return engineDriver({
     submit: (job) => queue.submit(job),
     start: (handler, o) => GraphileWork.start(queue, handler, o),
     cancel: (runId) => queue.cancel(runId),

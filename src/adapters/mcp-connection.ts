@@ -6,7 +6,7 @@ import type { Mask } from "../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { clauseText, escapedText, shownText, thrownText } from "../kernel/value-text.ts";
-import { isTooLong, type McpTransport, MessageTooLong, MOST_BYTES } from "./mcp-transport.ts";
+import { isTooLong, type McpTransport, MessageTooLong, MAX_BYTES } from "./mcp-transport.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or broke the protocol; see `code`. */
 export class McpError extends TroupeError {}
@@ -20,12 +20,10 @@ export interface McpConnectionParts {
   readonly patience: number;
   readonly clock: Clock;
   readonly mask: Mask;
-  /** Called with the server's tools: at each connection, and when the server says that they changed. */
   readonly onTools: (tools: readonly ServerTool[]) => void;
 }
 
-/** Most pages of one list of tools: a list may be endless. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** Accepts every answer: a server's own output schema may hold a pattern that never ends. */
 const TRUSTING_VALIDATOR = {
@@ -51,7 +49,6 @@ export class McpConnection {
     this.#parts = parts;
   }
 
-  /** Lists the server's tools again. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST` */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.#link === undefined) return void (await this.#connected(signal));
     const { clock, name, timeout } = this.#parts;
@@ -60,7 +57,6 @@ export class McpConnection {
     this.#parts.onTools(await this.use(signal, list));
   }
 
-  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED`, `MCP_LOST`, `MCP_TOO_LONG`, and the errors of the client */
   async use<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connected(signal);
     const opened = this.#opened;
@@ -106,7 +102,7 @@ export class McpConnection {
         capabilities: {},
         versionNegotiation: { mode: "auto", probe: { timeoutMs: patience } },
         jsonSchemaValidator: TRUSTING_VALIDATOR,
-        listMaxPages: MOST_PAGES,
+        listMaxPages: MAX_PAGES,
         listChanged: { tools: { onChanged: (error, tools) => this.#changed(client, error, tools) } },
       },
     );
@@ -160,7 +156,7 @@ export class McpConnection {
     const { name } = this.#parts;
     return new McpError(
       "MCP_TOO_LONG",
-      `Expected an answer of at most ${MOST_BYTES} bytes of MCP server ${name}, got a longer one. It may have done what was asked. Ask for less.`,
+      `Expected an answer of at most ${MAX_BYTES} bytes of MCP server ${name}, got a longer one. It may have done what was asked. Ask for less.`,
       { cause },
     );
   }
@@ -194,13 +190,12 @@ export class McpConnection {
 
 const TERMS: ServerTerms = { token: "headers: { authorization }, such as `Bearer TOKEN`", address: "its url" };
 
-/** Characters of a server's text that are read for an error. */
-const MOST_SAID = 4_000;
+const MAX_SAID = 4_000;
 
 function answerIn(cause: unknown): { readonly status: number; readonly said: string } | undefined {
   const data = isObject(cause) ? (cause as { readonly data?: unknown }).data : undefined;
   if (!isRecord(data) || typeof data["status"] !== "number") return undefined;
-  return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MOST_SAID) : "" };
+  return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MAX_SAID) : "" };
 }
 
 /** Why an answer with a good status does not keep to the protocol. */
@@ -218,7 +213,6 @@ function contentText(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** True for an error of the transport, such as a session that the server has forgotten. */
 async function isTransportError(error: unknown): Promise<boolean> {
   const { SdkHttpError } = await import("@modelcontextprotocol/client");
   return error instanceof SdkHttpError || error instanceof TypeError;

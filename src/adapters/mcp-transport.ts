@@ -8,11 +8,8 @@ import { valueText } from "../kernel/value-text.ts";
 /** @internal */
 export interface McpTransport {
   readonly transport: Transport;
-  /** The end of the standard error of the server's process; empty without one. */
   lastWords(): string;
-  /** True when it was closed because a message was too long. */
   wasRefused(): boolean;
-  /** The header `retry-after` of the last unsuccessful answer. */
   retryAfter(): string | undefined;
 }
 
@@ -49,10 +46,8 @@ export function openTransport(server: McpProcess | McpAddress): Promise<McpTrans
 const SECRET_NAME = /key|token|secret|pass|auth|cred|cookie/i;
 const PLAIN_VALUE = /^(?:[A-Za-z*]+(?:[-_.+/][A-Za-z*]+)*|[\d.:-]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
 
-/** Words that stand before a secret in a header. */
 const SIGN_IN = /^(?:bearer|basic|digest|token|apikey)$/i;
 
-/** Returns the secrets in a server's environment and headers: whole values, and each part of them that may be a secret. */
 export function secretsOf(server: McpProcess | McpAddress): string[] {
   const given = Object.entries((isProcess(server) ? server.env : server.headers) ?? {});
   return given.flatMap(([name, value]) => {
@@ -80,7 +75,7 @@ async function processTransport({ command, args = [], env = {}, cwd }: McpProces
     args: [...args],
     env: { ...getDefaultEnvironment(), ...env },
     stderr: "pipe",
-    maxBufferSize: MOST_BYTES,
+    maxBufferSize: MAX_BYTES,
     ...(cwd === undefined ? {} : { cwd }),
   });
   let wasRefused = false;
@@ -114,7 +109,7 @@ function isHttp(url: unknown): boolean {
 }
 
 /** Limit on the bytes of one message of a server. A longer one is refused before it is parsed. */
-export const MOST_BYTES = 10_000_000;
+export const MAX_BYTES = 10_000_000;
 
 /** The code of the JSON-RPC error that stands for an answer that was refused. */
 const REFUSED = -32_077;
@@ -127,17 +122,17 @@ export function isTooLong(error: unknown): boolean {
 
 export class MessageTooLong extends RangeError {
   constructor() {
-    super(`A message of more than ${MOST_BYTES} bytes came.`);
+    super(`A message of more than ${MAX_BYTES} bytes came.`);
   }
 }
 
-/** Returns a response whose messages have at most {@link MOST_BYTES}. An error replaces a longer answer. @param asked the body of the request */
+/** Returns a response whose messages have at most {@link MAX_BYTES}. An error replaces a longer answer. @param asked the body of the request */
 export async function bounded(response: Response, asked: unknown): Promise<Response> {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
   if (isStream) return new Response(body.pipeThrough(boundedEvents(asked)), { status, statusText, headers });
-  const bytes = Number(headers.get("content-length") ?? 0) > MOST_BYTES ? undefined : await bytesOf(body);
+  const bytes = Number(headers.get("content-length") ?? 0) > MAX_BYTES ? undefined : await bytesOf(body);
   if (bytes !== undefined) return new Response(bytes, { status, statusText, headers });
   await body.cancel().catch(() => {});
   throw new MessageTooLong();
@@ -146,7 +141,7 @@ export async function bounded(response: Response, asked: unknown): Promise<Respo
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefined> {
   const reader = body.getReader();
   const pieces: Uint8Array<ArrayBuffer>[] = [];
-  for (let bytes = 0; bytes <= MOST_BYTES;) {
+  for (let bytes = 0; bytes <= MAX_BYTES;) {
     const { done, value } = await reader.read();
     if (done) return new Blob(pieces);
     bytes += value.length;
@@ -156,7 +151,6 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Blob | undefin
   return undefined;
 }
 
-/** Bounds the events of a stream. An event that is too long ends the stream, with an error of the request. */
 function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> {
   let [bytes, last] = [0, 0];
   return new TransformStream({
@@ -164,7 +158,7 @@ function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> 
       const end = eventEnd(piece, last);
       bytes = end === undefined ? bytes + piece.length : piece.length - end;
       last = piece.at(-1) ?? last;
-      if (bytes <= MOST_BYTES) return out.enqueue(piece);
+      if (bytes <= MAX_BYTES) return out.enqueue(piece);
       const id = idIn(asked);
       if (id === undefined) return out.error(new MessageTooLong());
       const refusal = { jsonrpc: "2.0", id, error: { code: REFUSED, message: new MessageTooLong().message } };

@@ -1,4 +1,3 @@
-import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -7,7 +6,6 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { ToolCollection } from "../tool/tool-collection.ts";
 import type { Tool } from "../tool/tool.ts";
 import { McpConnection, McpError } from "./mcp-connection.ts";
 import { toolName, toolsOf } from "./mcp-tool.ts";
@@ -52,8 +50,6 @@ export interface McpServer {
   readonly name: string;
   /** Its tools, as it listed them last. */
   readonly tools: readonly Tool[];
-  /** Adds its tools to a collection and keeps them up to date there. Returns a function that removes them. */
-  offerTo(collection: ToolCollection): () => void;
   /** Lists its tools again and connects if needed. @throws McpError `MCP_UNREACHABLE`, `MCP_REFUSED` */
   refresh(signal?: AbortSignal): Promise<readonly Tool[]>;
   /** Ends the session, and the server's process if this one started it. */
@@ -94,16 +90,10 @@ export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   return opened;
 }
 
-/**
- * Owns the tools that the server listed last, and the collections that hold them. A collection that was offered the tools has those that the
- * server listed last, without the names that are taken (`#take`). Only tools that this server has put into a collection are removed from it (`#hide`).
- */
+/** Owns the tools that the server listed last. */
 class OpenServer implements McpServer {
   readonly name: string;
   readonly #connection: McpConnection;
-  readonly #shownIn = new Map<ToolCollection, readonly Tool[]>();
-  readonly #asTools: (listed: readonly ServerTool[]) => Tool[];
-  readonly #warn: (text: string) => void;
   #tools: readonly Tool[] = [];
 
   constructor({ name, server, trust = false, connectTimeout = 30_000, timeout = 60_000, ...o }: McpServerOptions) {
@@ -115,6 +105,7 @@ class OpenServer implements McpServer {
     this.name = name;
     const { clock = systemClock, logger = defaultLogger } = o;
     const mask = maskSecrets(secretsOf(server));
+    const settings = { server: name, trust, timeout, mask, warn: (text: string): void => logger.warn(mask(text)) };
     this.#connection = new McpConnection({
       name,
       open: () => openTransport(server),
@@ -123,11 +114,8 @@ class OpenServer implements McpServer {
       patience: "command" in server ? connectTimeout / 3 : 2 * connectTimeout,
       clock,
       mask,
-      onTools: (listed) => this.#take(listed),
+      onTools: (listed) => (this.#tools = Object.freeze(toolsOf(listed, this.#connection, settings))),
     });
-    this.#warn = (text) => logger.warn(mask(text));
-    const settings = { server: name, trust, timeout, mask, warn: this.#warn };
-    this.#asTools = (listed) => toolsOf(listed, this.#connection, settings);
   }
 
   get tools(): readonly Tool[] {
@@ -139,40 +127,7 @@ class OpenServer implements McpServer {
     return this.#tools;
   }
 
-  offerTo(collection: ToolCollection): () => void {
-    const own = this.#shownIn.get(collection) ?? [];
-    const isOfAnother = ({ name }: Tool): boolean => collection.has(name) && !own.includes(collection.get(name) as Tool);
-    // Refused here, before anything is removed.
-    collection.add(this.#tools.filter(isOfAnother));
-    this.#hide(collection);
-    collection.add(this.#tools);
-    this.#shownIn.set(collection, this.#tools);
-    return () => this.#hide(collection);
-  }
-
   close(): Promise<void> {
     return this.#connection.close();
-  }
-
-  #take(listed: readonly ServerTool[]): void {
-    this.#tools = Object.freeze(this.#asTools(listed));
-    for (const collection of [...this.#shownIn.keys()]) this.#showAgain(collection);
-  }
-
-  /** A tool of the same name stays: there is no caller to report the conflict to. */
-  #showAgain(collection: ToolCollection): void {
-    this.#hide(collection);
-    const fitting = this.#tools.filter(({ name }) => {
-      const isTaken = collection.has(name);
-      if (isTaken) this.#warn(`MCP server ${this.name}: the tool ${name} is left out, because another has that name.`);
-      return !isTaken;
-    });
-    collection.add(fitting);
-    this.#shownIn.set(collection, fitting);
-  }
-
-  #hide(collection: ToolCollection): void {
-    for (const tool of this.#shownIn.get(collection) ?? []) if (collection.get(tool.name) === tool) collection.remove(tool.name);
-    this.#shownIn.delete(collection);
   }
 }

@@ -6,19 +6,14 @@ import { MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { assertPlain } from "./stored-json.ts";
 
 /*
- * Encoding of the messages and vectors of long-term memories as rows of a database. A checksum covers the place, the owner and the content of
- * each: a row that was changed, or moved to another place, does not match. The number of a role is part of its places.
+ * Messages and vectors of long-term memories as rows. A checksum covers place, owner and content: a row that was changed or moved does not match. The
+ * number of a role is part of its places.
  */
 
 /** Places of a role. A row is the role's number times this, plus the place. */
 export const SPAN: number = 2 ** 31;
 
-/** True when this machine stores numbers with the lowest byte first. */
-const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
-/** The row of a message. */
 export interface EncodedMessage {
-  /** The digest of (run, id), for lookups. */
   readonly identity: Buffer;
   readonly body: string;
 }
@@ -40,11 +35,7 @@ export function messageChecksum(row: number, identity: string, body: string): Bu
 /** End of the checksum in the line of a message. The checked text begins after the next space. */
 const CHECKSUM_END = 32;
 
-/**
- * Reads a message from a line of checksum and identity, as small hexadecimal digits, and place and body: `checksum place identity body`.
- *
- * @throws MemoryError `MEMORY_DAMAGED` for a changed line, `MEMORY_NEWER`
- */
+/** Reads a message from `checksum place identity body`, with digests in hexadecimal. @throws MemoryError `MEMORY_DAMAGED`, `MEMORY_NEWER` */
 export function decodeMessage(line: string, base: number): StoredMessage {
   const what = line.slice(CHECKSUM_END + 1);
   if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) throw changedMessage();
@@ -55,15 +46,8 @@ export function decodeMessage(line: string, base: number): StoredMessage {
   return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: frozenMessage(message) };
 }
 
-export function vectorBytes(vector: Float32Array): Uint8Array {
-  const bytes = new Uint8Array(vector.length * 4);
-  if (IS_LITTLE) {
-    bytes.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
-    return bytes;
-  }
-  const view = new DataView(bytes.buffer);
-  for (let n = 0; n < vector.length; n++) view.setFloat32(n * 4, vector[n] as number, true);
-  return bytes;
+export function vectorBytes({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** Returns the checksum of a vector's row. A damaged vector can be made again, so 32 bits suffice. */
@@ -72,13 +56,10 @@ export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Arr
   return crc32(`${row} ${fingerprint}`, crc32(bytes));
 }
 
-export function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
-  const from = all.byteOffset + start;
-  if (IS_LITTLE && from % 4 === 0) return new Float32Array(all.buffer, from, length / 4);
-  // A copy begins at an address that numbers may have.
-  const copy = all.slice(start, start + length);
-  const view = new DataView(copy.buffer, copy.byteOffset);
-  return Float32Array.from({ length: length / 4 }, (_, n) => view.getFloat32(n * 4, true));
+/** Returns the numbers of bytes. A copy is made where their address is none that numbers may have. */
+export function numbersOf(bytes: Uint8Array): Float32Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
 
 function digestOf(what: string | Uint8Array): Buffer {

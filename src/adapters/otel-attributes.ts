@@ -75,7 +75,6 @@ function chatValues(request: Readonly<Record<string, unknown>>, { content }: Spa
   };
 }
 
-/** The tokens of a try of a model call. Undefined where the record has none. */
 export function tokensOf({ usage }: StepEnded): (UsedTokens & { readonly isEstimated: boolean }) | undefined {
   if (!isRecord(usage)) return undefined;
   const [input, output] = [numberIn(usage["inputTokens"]), numberIn(usage["outputTokens"])];
@@ -103,7 +102,6 @@ export function answerValues(kind: string, ended: StepEnded, { content }: SpanCo
   };
 }
 
-/** The `error.type` of a step that has ended; undefined for a good one. A tool reports its failure in its answer. */
 export function failureOf(kind: string, { ok, error, value }: StepEnded): string | undefined {
   if (!ok) return error?.code;
   const outcome = kind === "tool" && isRecord(value) ? value["outcome"] : undefined;
@@ -119,15 +117,11 @@ function numberIn(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/*
- * Texts of a run as attributes, in the JSON of the GenAI conventions for messages. Backends refuse large spans, so every text is cut.
- */
+/* Backends refuse large spans, so every string is cut. */
 
-/** Limits on the characters of one text, and on those of all messages of one attribute, which is approximate. */
 const TEXT_LIMIT = 8_000;
 const MESSAGES_LIMIT = 64_000;
 
-/** A text, or a value as JSON, cut to size. */
 function spanText(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(plainValue(value, TEXT_LIMIT).value);
   if (text.length <= TEXT_LIMIT) return text;

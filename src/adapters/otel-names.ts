@@ -1,9 +1,8 @@
 /*
- * Every name of a trace and a metric, in one place. Those of GEN_AI, OPERATIONS and METRICS are those of the conventions for generative AI,
- * v0.1.0 (open-telemetry/semantic-conventions-genai); what the conventions have no name for is under `troupe`.
+ * Every name of a trace and a metric. Those of GEN_AI, OPERATIONS and METRICS are from the conventions for generative AI, v0.1.0
+ * (open-telemetry/semantic-conventions-genai); the others are under `troupe`.
  */
 
-/** Attributes of the conventions. */
 export const GEN_AI = {
   errorType: "error.type",
   agentName: "gen_ai.agent.name",
@@ -56,7 +55,6 @@ export const TROUPE = {
   waitedSeconds: "troupe.waited.seconds",
 } as const;
 
-/** Operations of the conventions: values of `gen_ai.operation.name`, and the first words of the names of spans. */
 export const OPERATIONS = {
   chat: "chat",
   embeddings: "embeddings",
@@ -75,14 +73,12 @@ export const DURATIONS = {
   invoke_workflow: "gen_ai.invoke_agent.duration",
 } as const;
 
-/** What all calls used, in tokens: counters. */
 export const USED = {
   input: "gen_ai.client.inference.usage.input_tokens",
   output: "gen_ai.client.inference.usage.output_tokens",
   cached: "gen_ai.client.inference.usage.cache_read.input_tokens",
 } as const;
 
-/** What each call used, in tokens: histograms. */
 export const USED_EACH = {
   input: "gen_ai.client.inference.operation.input_tokens",
   output: "gen_ai.client.inference.operation.output_tokens",

@@ -6,22 +6,18 @@ import { applyNext } from "../runtime/record/apply.ts";
 import type { RunEvent, RunEventBody, Sent } from "../runtime/record/event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 
-/** A message in a mailbox, and the span of the activation that sent it. Undefined for one from outside, or from before the trace. */
 export interface Arrival {
   readonly message: Message;
   readonly sender: SpanContext | undefined;
 }
 
 /**
- * Knows for each mailbox of a run which spans sent its messages. It owns a state of the run whose messages have no content, changed by the
- * runtime's own fold, so a message stays only while it waits.
- *
+ * Knows which spans sent the messages in each mailbox. It owns a state of the run whose messages have no content, folded by the runtime.
  * MessageOrigins.O1 (`apply`) the messages of an activation are those that the runtime gave it. MessageOrigins.O2 (`slim`) contents, payloads,
  * memories and steps are not kept. MessageOrigins.O3 (`apply`) a record that does not fit ends the links, and not the trace.
  */
 export class MessageOrigins {
   #state: RunState | undefined = new RunState("", false);
-  /** The sending span of each waiting message. */
   readonly #senders = new WeakMap<Message, SpanContext>();
 
   /** The first `take` messages that wait for a role. Default: those that its open activation has taken. */
@@ -44,7 +40,6 @@ export class MessageOrigins {
   }
 }
 
-/** An event as far as mailboxes depend on it. */
 function slim(event: RunEvent): RunEventBody | undefined {
   switch (event.type) {
     case "message":

@@ -10,10 +10,8 @@ import { type DURATIONS, GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 export type SpanValues = Readonly<Attributes>;
 
 export interface OpenSpan {
-  /** Undefined where nothing can refer to the span. */
   readonly context: SpanContext | undefined;
   set(values: SpanValues): void;
-  /** Marks the span as failed. @param text a description */
   fail(type: string, text: string | undefined): void;
   end(time: number): void;
 }
@@ -46,7 +44,7 @@ export interface UsedTokens {
 export type MeasuredOperation = keyof typeof DURATIONS;
 
 /** Limit on the links of one span: the default of OpenTelemetry. */
-const MOST_LINKS = 128;
+const MAX_LINKS = 128;
 
 interface OpenPart {
   readonly span: OpenSpan;
@@ -60,25 +58,19 @@ interface OpenStep extends OpenPart {
 
 interface OpenAct extends OpenPart {
   readonly role: string;
-  /** The open tries of its steps, by key. */
   readonly steps: Map<string, OpenStep>;
 }
 
-/** An answer of a person to an activation that begins again, and the seconds until it came. */
 interface LateAnswer {
   readonly ended: StepEnded;
   readonly waited: number;
 }
 
 /**
- * Turns the events of a run into spans, for live and recorded runs. It owns the open spans, and what later spans refer to: the last try of each
- * activation that continues later, the times of open questions, and the senders of waiting messages. A leg is a part of a run from its start or
- * a resume to its next end.
- *
- * RunSpans.T1 (`#endAct`, `finish`) every span ends, at the latest with its leg; one that was cut off is marked as unfinished.
- * RunSpans.T2 (`#now`) a span lies within its parent: times never go back.
- * RunSpans.T3 (`accept`) events that a fork copied from its parent make no spans.
- * RunSpans.T4 (`#forget`) what it holds is bounded by open spans, roles, open questions and waiting messages, not by the length of the run.
+ * Turns the events of a run into spans, for live and recorded runs. It owns the open spans, and what later spans refer to. A leg is a part of a run
+ * from its start or a resume to its next end. RunSpans.T1 (`#endAct`, `finish`) every span ends, at the latest with its leg; one that was cut off is
+ * marked as unfinished. RunSpans.T2 (`#now`) a span lies within its parent: times never go back. RunSpans.T3 (`accept`) events that a fork copied
+ * from its parent make no spans. RunSpans.T4 (`#forget`) what it holds is bounded by open spans, roles, open questions and waiting messages.
  */
 export class RunSpans {
   readonly #spans: SpanTarget;
@@ -86,11 +78,8 @@ export class RunSpans {
   readonly #content: SpanContent;
   readonly #origins = new MessageOrigins();
   readonly #acts = new Map<string, OpenAct>();
-  /** By role: the activation that failed or was cut off, and continues in a later span. */
   readonly #before = new Map<string, SpanContext>();
-  /** When each unanswered question was asked first, by activation and key. */
   readonly #asked = new Map<string, number>();
-  /** Answers that came while the run was not driven, by activation and key. */
   readonly #answered = new Map<string, LateAnswer>();
   #hasEnded = false;
   #leg: OpenPart | undefined;
@@ -147,7 +136,6 @@ export class RunSpans {
     return true;
   }
 
-  /** @returns the span that sends the messages of the event */
   #take(event: RunEvent): SpanContext | undefined {
     switch (event.type) {
       case "run.started":
@@ -240,7 +228,7 @@ export class RunSpans {
     const earlier = before === undefined ? [] : [{ context: before, values: { [TROUPE.link]: "earlier try" } }];
     const span = this.#spans.begin({
       name: `${OPERATIONS.invokeAgent} ${role}`,
-      ...{ isClient: false, time, parent: this.#openedLeg.span, links: [...earlier, ...arrivals.flatMap(linkOf)].slice(0, MOST_LINKS) },
+      ...{ isClient: false, time, parent: this.#openedLeg.span, links: [...earlier, ...arrivals.flatMap(linkOf)].slice(0, MAX_LINKS) },
       values: {
         [GEN_AI.operationName]: OPERATIONS.invokeAgent,
         [GEN_AI.agentName]: role,
@@ -248,7 +236,7 @@ export class RunSpans {
         [TROUPE.act]: act,
         [TROUPE.actAttempt]: attempt,
         [TROUPE.actMessages]: arrivals.length,
-        [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MOST_LINKS),
+        [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MAX_LINKS),
       },
     });
     const open: OpenAct = { span, role, time, steps: new Map(), cost: 0 };
@@ -275,7 +263,6 @@ export class RunSpans {
     return span.context;
   }
 
-  /** Notes that an activation continues in a later span, or never. */
   #continues({ role, span }: OpenAct): void {
     if (span.context !== undefined) this.#before.set(role, span.context);
   }

@@ -95,7 +95,6 @@ const api = lazily((): typeof import("@opentelemetry/api") => {
   }
 });
 
-/** The name of the tracer and the meter. */
 const SCOPE = "troupe";
 
 /** Traces a run under way. Its past, where it has one, is read first, for the messages that wait since then. */
@@ -172,7 +171,6 @@ function surely(work: () => void, failure: string): void {
   }
 }
 
-/** Returns the spans of a tracer, within a context. */
 function tracerSpans(tracer: Tracer, context: Context): SpanTarget {
   const { trace, SpanKind } = api();
   return {
@@ -221,7 +219,6 @@ function timeOf(ms: number): HrTime {
 const TOKENS = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
-/** Returns the measurements of a meter. */
 function meterValues(meter: Meter): MeasureTarget {
   const histogram = (name: string, unit: string, explicitBucketBoundaries: number[]): Histogram =>
     meter.createHistogram(name, { unit, advice: { explicitBucketBoundaries } });
@@ -243,7 +240,6 @@ function meterValues(meter: Meter): MeasureTarget {
   };
 }
 
-/** Makes an instrument for each name of a table, once. */
 function mapped<K extends string, T>(names: Readonly<Record<K, string>>, make: (name: string) => T): Readonly<Record<K, T>> {
   const made = new Map([...new Set(Object.values<string>(names))].map((name) => [name, make(name)]));
   return Object.fromEntries(Object.entries<string>(names).map(([key, name]) => [key, made.get(name)])) as Record<K, T>;

@@ -11,20 +11,17 @@ export interface OtlpOptions extends SpanContent {
 }
 
 export interface OtlpLine {
-  /** A request of OTLP as JSON, without line breaks. */
   readonly text: string;
   readonly spans: number;
 }
 
 /** Approximate limits of one line: receivers refuse large requests. */
-const MOST_SPANS = 512;
-const MOST_TEXT = 1_000_000;
+const MAX_SPANS = 512;
+const MAX_TEXT = 1_000_000;
 
 /**
- * The spans of a recorded run as lines of OTLP/JSON: each is a whole request, as the trace endpoint or a file of a receiver has it. The same
- * record gives the same lines: ids follow from the run's id and the index of a span.
- *
- * @throws JournalError when the events cannot be read
+ * The spans of a recorded run as lines of OTLP/JSON, each a whole request of the trace endpoint. Ids follow from the run's id and the index of a
+ * span, so the same record gives the same lines. @throws JournalError when the events cannot be read
  */
 export async function* otlpLines(
   events: AsyncIterable<RunEvent> | Iterable<RunEvent>,
@@ -49,7 +46,6 @@ function lineOf(spans: readonly string[], { service, version }: OtlpOptions): Ot
   return { text, spans: spans.length };
 }
 
-/** Writes spans when they end. It owns the written spans that no line has yet, and the number of spans so far. */
 class WrittenSpans implements SpanTarget {
   readonly #runId: string;
   #count = 0;
@@ -61,7 +57,7 @@ class WrittenSpans implements SpanTarget {
   }
 
   get isFull(): boolean {
-    return this.#written.length >= MOST_SPANS || this.#size >= MOST_TEXT;
+    return this.#written.length >= MAX_SPANS || this.#size >= MAX_TEXT;
   }
 
   take(): readonly string[] {
@@ -95,7 +91,6 @@ class WrittenSpans implements SpanTarget {
   }
 }
 
-/** The numbers of OTLP for the kinds of spans, and for the status of one that failed. */
 const INTERNAL = 1;
 const CLIENT = 3;
 const FAILED = 2;

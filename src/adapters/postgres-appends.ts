@@ -1,18 +1,16 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { ChatTurn } from "./event-chats.ts";
 import { chained, chainStart, type EventBlock } from "./event-rows.ts";
-import type { PostgresConnection, PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
-import { rowsOf, type RunRow, unknownRun } from "./postgres-runs.ts";
+import type { PostgresDatabase, Rows, Statement } from "./postgres-database.ts";
+import { rowsOf, type RunRow } from "./postgres-runs.ts";
 import { RUN_TABLES } from "./postgres-tables.ts";
+import { staleEpoch, unknownRun, wrongSeq } from "./stored-runs.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-const MOST_EVENTS = 2 ** 31 - 1;
-/** Characters of bodies after which a statement takes no further run. */
-const MOST_CHARACTERS = 8_000_000;
-/** Conversations of a run that are known to be stored. */
+const MAX_EVENTS = 2 ** 31 - 1;
+const MAX_CHARACTERS = 8_000_000;
 const KNOWN_CHATS = 10_000;
 
-/** The end of a run's record, as its owner knows it. */
 interface RunEnd {
   readonly number: number;
   readonly epoch: number;
@@ -30,7 +28,6 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** Events with their checksums, and the end of the run after them. */
 interface Prepared {
   readonly asked: Asked;
   readonly end: RunEnd;
@@ -40,11 +37,9 @@ interface Prepared {
 }
 
 /**
- * Group commit: the appends of one turn of the event loop are one statement, whatever their runs. It owns what waits, and the ends of the
- * runs that are written. The queue is bounded by its callers: a run appends again only after its last append.
- *
- * PostgresAppends.A1 (`append`) resolves after the commit only. The statement changes a run only where epoch, count and last checksum are as its
- * owner knows them, so a stale owner writes nothing. An append whose answer was lost is written if the run has the checksum that it leads to
+ * Group commit: the appends of one turn of the event loop are one statement, whatever their runs. It owns what waits, and the ends of the runs that
+ * are written. PostgresAppends.A1 (`append`) resolves after the commit. The statement changes a run only where epoch, count and last checksum are as
+ * its owner knows them, so a stale owner writes nothing. An append whose answer was lost is written if the run has the checksum that it leads to
  * (`#refused`). A refused append does not affect others.
  */
 export class PostgresAppends {
@@ -58,7 +53,6 @@ export class PostgresAppends {
     this.#statement = appending(db);
   }
 
-  /** Notes the end of a run that was claimed. */
   claimed(runId: string, row: RunRow): void {
     const known = this.#ends.get(runId);
     if (known === undefined || known.epoch < row.epoch) this.#ends.set(runId, endOf(row));
@@ -68,15 +62,13 @@ export class PostgresAppends {
     this.#ends.delete(runId);
   }
 
-  /** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`; errors of the database */
   append(runId: string, epoch: number, expectedSeq: number, events: readonly EventBlock[]): Promise<void> {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, resolve, reject }));
   }
 
-  /** Replaces all events of a run. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`; errors of the database */
   async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
     const { schema } = this.#db;
-    await this.#db.transaction(async ({ rows }) => {
+    await this.#db.transaction(async (rows) => {
       const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
       if (row === undefined) throw unknownRun(runId);
       const head = chainStart(runId);
@@ -84,7 +76,7 @@ export class PostgresAppends {
         `UPDATE ${schema}.runs SET events = 0, head = decode($3, 'hex') WHERE number = $1 AND epoch = $2 RETURNING number`,
         [row.number, epoch, head],
       );
-      if (emptied.length === 0 || epoch === 0) throw stale(runId, row.epoch, epoch);
+      if (emptied.length === 0 || epoch === 0) throw staleEpoch(runId, row.epoch, epoch);
       for (const table of RUN_TABLES) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
       const end = endOf({ ...row, epoch, events: 0, head });
       for (const page of pagesOf(events)) {
@@ -101,7 +93,6 @@ export class PostgresAppends {
     return this.#queue.settled();
   }
 
-  /** Splits a batch into statements, each with at most one append of a run and not too long. */
   async #drained(batch: readonly Asked[]): Promise<void> {
     let waiting = batch;
     while (waiting.length > 0) {
@@ -109,7 +100,7 @@ export class PostgresAppends {
       const runs = new Set<string>();
       let characters = 0;
       for (const asked of waiting) {
-        const isFitting = characters < MOST_CHARACTERS && !runs.has(asked.runId);
+        const isFitting = characters < MAX_CHARACTERS && !runs.has(asked.runId);
         runs.add(asked.runId);
         if (isFitting) characters += lengthOf(asked.events);
         (isFitting ? now : later).push(asked);
@@ -121,7 +112,7 @@ export class PostgresAppends {
 
   async #together(batch: readonly Asked[]): Promise<void> {
     try {
-      const errors = await this.#db.patiently((connection) => this.#write(connection, batch));
+      const errors = await this.#db.patiently((rows) => this.#write(rows, batch));
       for (const asked of batch) {
         const error = errors.get(asked);
         if (error === undefined) asked.resolve();
@@ -132,8 +123,7 @@ export class PostgresAppends {
     }
   }
 
-  /** Writes what may be written. @returns the errors of the others */
-  async #write({ rows }: PostgresConnection, batch: readonly Asked[]): Promise<ReadonlyMap<Asked, JournalError>> {
+  async #write(rows: Rows, batch: readonly Asked[]): Promise<ReadonlyMap<Asked, JournalError>> {
     const errors = new Map<Asked, JournalError>();
     await this.#look(rows, batch);
     const prepared: Prepared[] = [];
@@ -172,8 +162,8 @@ export class PostgresAppends {
     if (row !== undefined && row.epoch === epoch && row.events === after.events && row.head === after.checksum) return undefined;
     this.#ends.delete(runId);
     if (row === undefined) return unknownRun(runId);
-    if (row.epoch !== epoch) return stale(runId, row.epoch, epoch);
-    if (row.events !== end.events) return mismatch(runId, row.events, expectedSeq);
+    if (row.epoch !== epoch) return staleEpoch(runId, row.epoch, epoch);
+    if (row.events !== end.events) return wrongSeq(runId, row.events, expectedSeq);
     return new JournalError(
       "JOURNAL_DAMAGED",
       `Expected run ${runId} to end as its owner has written it, but its row or its events were changed since. Take the database from a copy.`,
@@ -195,7 +185,7 @@ function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[
   let characters = 0;
   for (const [index, { body }] of events.entries()) {
     characters += body.length;
-    if (characters < MOST_CHARACTERS && index < events.length - 1) continue;
+    if (characters < MAX_CHARACTERS && index < events.length - 1) continue;
     yield events.slice(from, index + 1);
     from = index + 1;
     characters = 0;
@@ -204,20 +194,11 @@ function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[
 
 function refusal({ runId, epoch, expectedSeq, events }: Asked, end: RunEnd | undefined): JournalError | undefined {
   if (end === undefined) return unknownRun(runId);
-  if (end.epoch !== epoch || epoch === 0) return stale(runId, end.epoch, epoch);
-  if (end.events !== expectedSeq) return mismatch(runId, end.events, expectedSeq);
-  if (countAfter({ expectedSeq, events }) <= MOST_EVENTS) return undefined;
-  const text = `Expected at most ${MOST_EVENTS} events of run ${runId}, got more. Begin another run.`;
+  if (end.epoch !== epoch || epoch === 0) return staleEpoch(runId, end.epoch, epoch);
+  if (end.events !== expectedSeq) return wrongSeq(runId, end.events, expectedSeq);
+  if (countAfter({ expectedSeq, events }) <= MAX_EVENTS) return undefined;
+  const text = `Expected at most ${MAX_EVENTS} events of run ${runId}, got more. Begin another run.`;
   return new JournalError("JOURNAL_FULL", text, { data: { runId } });
-}
-
-export function stale(runId: string, now: number, epoch: number): JournalError {
-  const owner = now === 0 ? "it has no owner now" : "another owner has claimed it";
-  return new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
-}
-
-function mismatch(runId: string, next: number, expectedSeq: number): JournalError {
-  return new JournalError("SEQ_MISMATCH", `Expected event ${next} of run ${runId} next, got ${expectedSeq}.`);
 }
 
 function countAfter({ expectedSeq, events }: Pick<Asked, "expectedSeq" | "events">): number {

@@ -11,9 +11,7 @@ export interface AccountPool {
   take(account: PostgresAccount, amount: number, ending: Cancellation, repeats: readonly string[]): Promise<string>;
   /** Lets others see that this process lives, until the returned function is called: it has a hold, or asks for one. */
   keep(): () => void;
-  /** Must be called when there may be room. */
   changed(): void;
-  /** Called when sending the spending of an account has failed; it is repeated. */
   failed(error: unknown): void;
   closed(account: PostgresAccount): void;
 }
@@ -28,11 +26,10 @@ interface OpenedAccount {
   readonly opening: string;
   readonly spent: number;
   readonly lost: readonly LostAmount[];
-  /** Ends the visibility of this process, where the account has lost holds. */
   readonly letGo: (() => void) | undefined;
 }
 
-const MOST_SETTLED = 1_000;
+const MAX_SETTLED = 1_000;
 
 export async function settledIn({ server }: PostgresDatabase, work: Iterable<Promise<void>>): Promise<void> {
   const { signal } = new AbortController();
@@ -40,11 +37,9 @@ export async function settledIn({ server }: PostgresDatabase, work: Iterable<Pro
 }
 
 /**
- * The account of one spender with a pool in a database. It owns what the database does not know yet.
- *
- * PostgresAccount.A1 (`#sendOnce`) the database gets the sum that the account has spent in total, and the ids of settled holds: so a statement
- * that is sent twice charges once. A hold is settled once, a lost one too; after `close` no settlement counts.
- * PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
+ * The account of one spender with a pool in a database. It owns what the database does not know yet. PostgresAccount.A1 (`#sendOnce`) the database
+ * gets the total spending of the account and the ids of settled holds, so a statement that is sent twice charges once. A hold is settled once; after
+ * `close` no settlement counts. PostgresAccount.A3 (`reported`) a reservation is made after the settlements before it.
  */
 export class PostgresAccount implements BudgetAccount {
   /** The name as JSON: Postgres cannot hold every string. */
@@ -52,9 +47,7 @@ export class PostgresAccount implements BudgetAccount {
   readonly opening: string;
   readonly lost: readonly BudgetHold[];
   readonly #pool: AccountPool;
-  /** What keeps this process visible for each hold. */
   readonly #open = new Map<string, () => void>();
-  /** Micro-dollars spent, and those that the database knows. */
   #total: number;
   #known: number;
   #settled: string[] = [];
@@ -65,7 +58,6 @@ export class PostgresAccount implements BudgetAccount {
   #ends: "open" | "done" | undefined;
   #isClosed = false;
   #sending: Promise<void> | undefined;
-  /** Resolves when the last statement has succeeded, or has failed for the first time. */
   #report: Promise<void> | undefined;
 
   constructor(pool: AccountPool, { key, opening, spent, lost, letGo }: OpenedAccount) {
@@ -126,12 +118,10 @@ export class PostgresAccount implements BudgetAccount {
     this.#settle(id, 0);
   }
 
-  /** Resolves when the database knows what was settled before, which may have cost more than was held, or has failed to answer. */
   async reported(): Promise<void> {
     await this.#report;
   }
 
-  /** Resolves when the database knows everything, or the pool is closed. */
   async flushed(): Promise<void> {
     while (this.#sending !== undefined) await this.#sending;
   }
@@ -180,7 +170,7 @@ export class PostgresAccount implements BudgetAccount {
 
   async #sendOnce(failed: () => void): Promise<boolean> {
     const { db, name } = this.#pool;
-    const [settled, total, losing] = [this.#settled.slice(0, MOST_SETTLED), this.#total, [...this.#losing]];
+    const [settled, total, losing] = [this.#settled.slice(0, MAX_SETTLED), this.#total, [...this.#losing]];
     const ends = this.#settled.length === settled.length ? this.#ends : undefined;
     const isKnown = await db.eventually(
       { name: "budget state", text: `SELECT ${db.schema}.state_budget_account($1, $2, $3, $4, $5, $6, $7, $8)` },

@@ -48,7 +48,6 @@ export interface PostgresBudget extends BudgetPool {
 
 const budgetOptions: Known<PostgresBudgetOptions> = { ...postgresOptions, name: kinds.text, amount: kinds.count, parent: kinds.checked };
 
-/** Milliseconds after which waiting reservations look again without a notification. */
 const LOOK = 1_000;
 
 /**
@@ -98,15 +97,13 @@ type Amounts = { readonly [Name in "amount" | "spent" | "held"]: string };
 type Answer = Amounts & { readonly state: "held" | "waits" | "refused" | "taken" };
 
 /**
- * See {@link postgresBudget}. It owns the connections, the open accounts of this process, and the reservations that wait; their number is
- * bounded by the calls that spenders have in flight.
- *
- * PostgresPool.G1 (`reserve_budget`) no reservation lets spent + held exceed the amount: a hold is written under the lock of the budget's row.
- * PostgresPool.G2 (`#admit`) waiting reservations are repeated, in order, after each change and each second; one is refused when no open hold
- * could make room. PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock has been free for seconds count as spent; a process with
- * one holds its lock (`keep`). PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former
- * holders take nothing more. PostgresPool.G5 (`close`) what was settled before is known, unless the database stays away.
- * PostgresPool.G6 (`reserve_budget`) a call that repeats lost ones takes their room where it would be refused otherwise.
+ * See {@link postgresBudget}. It owns the connections, the open accounts of this process, and the waiting reservations. PostgresPool.G1
+ * (`reserve_budget`) no reservation lets spent + held exceed the amount: a hold is written under the lock of the budget's row. PostgresPool.G2
+ * (`#admit`) waiting reservations are repeated, in order, after each change and each second; one is refused when no open hold could make room.
+ * PostgresPool.G3 (`lose_budget_holds`) holds of a process whose lock was free for seconds count as spent; a process with one holds its lock
+ * (`keep`). PostgresPool.G4 (`open_budget_account`) an account that is opened again is charged with its record, and former holders take nothing more.
+ * PostgresPool.G5 (`close`) what was settled before is known, unless the database stays away. PostgresPool.G6 (`reserve_budget`) a call that repeats
+ * lost ones takes their room where it would be refused otherwise.
  */
 class PostgresPool implements PostgresBudget, AccountPool {
   readonly id: string;
@@ -277,7 +274,6 @@ class PostgresPool implements PostgresBudget, AccountPool {
     this.changed();
   }
 
-  /** Asks for the waiting reservations that may fit now, in their order, and for those that can never fit. */
   async #admit(): Promise<void> {
     this.#isAdmitting = true;
     this.#stopLook?.();

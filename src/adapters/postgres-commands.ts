@@ -12,11 +12,9 @@ import type { Presence } from "./postgres-persistent-connection.ts";
 import { isOwnerConnected, knownRow, NOBODY, type RunRow } from "./postgres-runs.ts";
 import { sessionChannel } from "./postgres-tables.ts";
 
-/** Milliseconds between two looks at a command whose notification may have been missed. */
 const LOOK = 1_000;
-/** Limits on the commands of a run that wait, and on the characters of a command and its answer. */
-const MOST_WAITING = 100;
-const LONGEST = 1_000_000;
+const MAX_WAITING = 100;
+const MAX_LENGTH = 1_000_000;
 
 interface CommandRow {
   readonly id: string;
@@ -26,12 +24,10 @@ interface CommandRow {
 }
 
 /**
- * Commands for the owners of runs, as rows, with their answers. It owns the senders that wait in this process.
- *
- * PostgresCommands.C1 (`take`) the owner takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops
- * waiting; the next command of the run removes what dead senders have left. PostgresCommands.C3 (`#put`) at most {@link MOST_WAITING}
- * commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpochs`) a sender does not wait for an owner that is gone, or that took the
- * command and lost the run.
+ * Commands for the owners of runs, as rows, with their answers. It owns the senders that wait in this process. PostgresCommands.C1 (`take`) the owner
+ * takes each command once. PostgresCommands.C2 (`send`) a sender removes its command when it stops waiting; the next command of the run removes those
+ * of dead senders. PostgresCommands.C3 (`#put`) at most {@link MAX_WAITING} commands of a run wait. PostgresCommands.C4 (`#answered`, `giveEpoch`) a
+ * sender does not wait for an owner that is gone, or that took the command and lost the run.
  */
 export class PostgresCommands {
   readonly #db: PostgresDatabase;
@@ -95,20 +91,20 @@ export class PostgresCommands {
     await this.#presence.connection.opened();
     const { schema, server } = this.#db;
     const text = JSON.stringify(command);
-    if (text.length > LONGEST) throw tooLong("command", text.length);
+    if (text.length > MAX_LENGTH) throw tooLong("command", text.length);
     const put = await this.#db.rows(
       `WITH old AS (DELETE FROM ${schema}.commands WHERE number = $2 AND expires < now()),
          put AS (
            INSERT INTO ${schema}.commands (id, number, sender, expires, command)
            SELECT $1, $2, $3, now() + $4 * interval '1 millisecond', $5
-           WHERE (SELECT count(*) FROM ${schema}.commands WHERE number = $2 AND expires >= now() AND id <> $1) < ${MOST_WAITING}
+           WHERE (SELECT count(*) FROM ${schema}.commands WHERE number = $2 AND expires >= now() AND id <> $1) < ${MAX_WAITING}
            ON CONFLICT (id) DO UPDATE SET sender = excluded.sender RETURNING id
          )
        SELECT pg_notify('${sessionChannel(server.schema, session)}', 'command') FROM put`,
       [id, number, this.#presence.holder, timeout, text],
     );
     if (put.length > 0) return;
-    const full = `Expected at most ${MOST_WAITING} commands to wait for the owner of run ${runId}, got one more. Send fewer at once.`;
+    const full = `Expected at most ${MAX_WAITING} commands to wait for the owner of run ${runId}, got one more. Send fewer at once.`;
     throw new JournalError("JOURNAL_FULL", full, { data: { runId } });
   }
 
@@ -140,7 +136,7 @@ export class PostgresCommands {
     try {
       const value = await this.#owners.ask(runId, JSON.parse(command) as Json);
       const { length } = JSON.stringify(value);
-      if (length > LONGEST) throw tooLong("answer", length);
+      if (length > MAX_LENGTH) throw tooLong("answer", length);
       return { value };
     } catch (error) {
       return { error: errorRecord(error) };
@@ -149,7 +145,7 @@ export class PostgresCommands {
 }
 
 function tooLong(what: string, length: number): JournalError {
-  return new JournalError("JOURNAL_FULL", `Expected a ${what} of at most ${LONGEST} characters, got ${length}. Send less.`);
+  return new JournalError("JOURNAL_FULL", `Expected a ${what} of at most ${MAX_LENGTH} characters, got ${length}. Send less.`);
 }
 
 function answerIn(text: string): Json {

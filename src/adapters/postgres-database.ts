@@ -11,10 +11,6 @@ export type Statement = string | { readonly name: string; readonly text: string 
 /** Runs one statement, or several without values. Returns the rows of one statement. */
 export type Rows = <R extends object>(statement: Statement, values?: readonly unknown[]) => Promise<readonly R[]>;
 
-export interface PostgresConnection {
-  readonly rows: Rows;
-}
-
 /**
  * Lets the server probe the connection, because a client machine that disappears sends nothing: seconds to the first probe, seconds between
  * probes, failed probes; milliseconds for unacknowledged data. Otherwise its locks would be held for hours. Some systems lack some of them.
@@ -23,9 +19,8 @@ export const KEEPALIVE = `SELECT count(set_config(name, wanted, false)) FROM (VA
     ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '12000')
   ) AS settings (name, wanted) JOIN pg_settings USING (name)`;
 
-/** Milliseconds between two tries while the database is away. */
 const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 1_000;
+const MAX_PAUSE = 1_000;
 
 interface RetryOptions {
   readonly isClosed: () => boolean;
@@ -52,14 +47,12 @@ export async function retried<T>(
 }
 
 /**
- * The tables of one part in a schema of a Postgres database. It owns a pool of connections, which the first piece of work opens.
- *
- * PostgresDatabase.P1 (`patiently`) while the database is away, work is repeated on a new connection for `patience` milliseconds.
- * PostgresDatabase.P2 (`#connected`) a connection whose statement failed in passing or timed out is not used again.
- * PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or program are not touched.
- * PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`#opened`) the pool has at most `connections`.
- * PostgresDatabase.P6 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs (`endPool`).
- * A connection outside the pool is refused behind a pooler that changes connections between statements (`#assertUnshared`).
+ * The tables of one part in a schema of a database. It owns a pool, which the first statement opens. PostgresDatabase.P1 (`patiently`) while the
+ * database is away, work is repeated for `patience` milliseconds. PostgresDatabase.P2 (`#connected`) a connection whose statement failed in passing
+ * or timed out is not used again. PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or
+ * program are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`#opened`) the pool has at
+ * most `connections`. PostgresDatabase.P6 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs. A
+ * connection outside the pool is refused behind a pooler that changes connections between statements (`#assertUnshared`).
  */
 export class PostgresDatabase {
   readonly part: PostgresPart;
@@ -84,22 +77,21 @@ export class PostgresDatabase {
     return this.#closing.signal;
   }
 
-  readonly rows: Rows = (statement, values) => this.patiently((connection) => connection.rows(statement, values));
+  readonly rows: Rows = (statement, values) => this.patiently((rows) => rows(statement, values));
 
   /** Runs work as one transaction. When the answer to COMMIT is lost, the work is repeated: it must recognize what an earlier try has written. */
-  readonly transaction = <T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> =>
-    this.patiently((connection) => inTransaction(connection, () => work(connection)));
+  readonly transaction = <T>(work: (rows: Rows) => Promise<T>): Promise<T> =>
+    this.patiently((rows) => inTransaction(rows, () => work(rows)));
 
-  async once<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  async once<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     await this.#prepared();
     return this.#connected(work);
   }
 
-  /** Does work on a connection of the pool, and repeats it on another after a failure that may pass. @throws errors of the part and of `work` */
-  async patiently<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  async patiently<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     const o: RetryOptions = {
       isClosed: () => this.closing.aborted,
-      pause: (tries) => Math.min(FIRST_PAUSE * 2 ** tries, LONGEST_PAUSE),
+      pause: (tries) => Math.min(FIRST_PAUSE * 2 ** tries, MAX_PAUSE),
       failed: (error) => this.#report(true, error),
     };
     const result = await retried(this, o, () => this.once(work));
@@ -116,14 +108,14 @@ export class PostgresDatabase {
       } catch (error) {
         if (!this.closing.aborted) failed(error);
       }
-      await this.pause(LONGEST_PAUSE);
+      await this.pause(MAX_PAUSE);
     }
     return false;
   }
 
   /** Overwrites removed rows. The database does so by itself later, so a failure does not matter. */
   async vacuum(...tables: readonly string[]): Promise<void> {
-    for (const table of tables) await succeeds(this.once(({ rows }) => rows(`VACUUM ${this.schema}.${table}`)));
+    for (const table of tables) await succeeds(this.once((rows) => rows(`VACUUM ${this.schema}.${table}`)));
   }
 
   /** Opens a connection outside the pool, which the caller ends. @throws errors of `pg`; error of the part `refused` behind a pooler */
@@ -136,7 +128,7 @@ export class PostgresDatabase {
     try {
       await this.#within("connecting to Postgres", () => client.connect());
       await this.#configure(client);
-      const { rows } = this.#asking(client);
+      const rows = this.#rowsOf(client);
       await this.#assertUnshared(rows);
       return { client, rows };
     } catch (error) {
@@ -145,7 +137,6 @@ export class PostgresDatabase {
     }
   }
 
-  /** Waits, or until the database is closed. */
   readonly pause = async (ms: number): Promise<void> => {
     await untilAborted(sleep(this.server.clock, ms), this.closing).catch(() => undefined);
   };
@@ -159,17 +150,17 @@ export class PostgresDatabase {
   #prepared(): Promise<void> {
     if (this.closing.aborted) return Promise.reject(postgresClosed(this.part, this.server));
     if (this.#isReady) return Promise.resolve();
-    this.#preparing ??= this.#connected((connection) => this.#create(connection))
+    this.#preparing ??= this.#connected((rows) => this.#create(rows))
       .then(() => void (this.#isReady = true))
       .finally(() => (this.#preparing = undefined));
     return this.#preparing;
   }
 
-  async #connected<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  async #connected<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     const client = await (await this.#opened()).connect();
     try {
       await this.#configure(client);
-      const result = await work(this.#asking(client));
+      const result = await work(this.#rowsOf(client));
       client.release();
       return result;
     } catch (error) {
@@ -197,7 +188,7 @@ export class PostgresDatabase {
   /** Configures a connection once: a pooler takes no time limit at connect, and a commit that does not wait for the disk is not durable. */
   async #configure(client: Client | PoolClient): Promise<void> {
     if (this.#configured.has(client)) return;
-    const answer = await this.#asking(client).rows(
+    const answer = await this.#rowsOf(client)(
       `SELECT set_config('statement_timeout', $1, false),
          set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
          (${KEEPALIVE})`,
@@ -208,11 +199,11 @@ export class PostgresDatabase {
     this.#configured.add(client);
   }
 
-  /** Checks that two clients have two server processes: behind a pooler, locks and notifications belong to nobody. */
+  /** Checks that two clients have two server processes: behind a pooler, locks and notifications belong to no one. */
   async #assertUnshared(rows: Rows): Promise<void> {
     if (this.#isUnshared) return;
     const own = await backendOf(rows);
-    const other = await this.#connected((connection) => backendOf(connection.rows));
+    const other = await this.#connected(backendOf);
     if (own === other || own !== (await backendOf(rows))) {
       throw this.#failure(
         "refused",
@@ -222,14 +213,12 @@ export class PostgresDatabase {
     this.#isUnshared = true;
   }
 
-  #asking(client: Client | PoolClient): PostgresConnection {
-    return {
-      rows: async <R extends object>(statement: Statement, values: readonly unknown[] = []): Promise<readonly R[]> => {
-        const query = typeof statement === "string" ? { text: statement } : statement;
-        // A text without values may be several statements.
-        const asked = values.length === 0 ? query : { ...query, values: [...values] };
-        return (await this.#within("a statement in Postgres", () => client.query<R & { [column: string]: unknown }>(asked))).rows;
-      },
+  #rowsOf(client: Client | PoolClient): Rows {
+    return async <R extends object>(statement: Statement, values: readonly unknown[] = []): Promise<readonly R[]> => {
+      const query = typeof statement === "string" ? { text: statement } : statement;
+      // A string without values may be several statements.
+      const asked = values.length === 0 ? query : { ...query, values: [...values] };
+      return (await this.#within("a statement in Postgres", () => client.query<R & { [column: string]: unknown }>(asked))).rows;
     };
   }
 
@@ -246,19 +235,19 @@ export class PostgresDatabase {
     else logger.info(`Postgres at ${shown} answers again.`);
   }
 
-  async #create(connection: PostgresConnection): Promise<void> {
+  async #create(rows: Rows): Promise<void> {
     const { name, version, tables } = this.part;
-    if (await this.#hasTables(connection)) return;
-    await inTransaction(connection, async () => {
-      await connection.rows("SELECT pg_advisory_xact_lock(hashtext($1), 0)", [`troupe schema ${this.server.schema}`]);
-      if (await this.#hasTables(connection)) return;
-      await this.#createSchema(connection);
-      await connection.rows(tables(this.schema));
-      await connection.rows(`INSERT INTO ${this.schema}.troupe_parts (part, version) VALUES ($1, $2)`, [name, version]);
+    if (await this.#hasTables(rows)) return;
+    await inTransaction(rows, async () => {
+      await rows("SELECT pg_advisory_xact_lock(hashtext($1), 0)", [`troupe schema ${this.server.schema}`]);
+      if (await this.#hasTables(rows)) return;
+      await this.#createSchema(rows);
+      await rows(tables(this.schema));
+      await rows(`INSERT INTO ${this.schema}.troupe_parts (part, version) VALUES ($1, $2)`, [name, version]);
     });
   }
 
-  async #hasTables({ rows }: PostgresConnection): Promise<boolean> {
+  async #hasTables(rows: Rows): Promise<boolean> {
     const { name, version } = this.part;
     if (!(await this.#hasTable(rows, "troupe_parts"))) return false;
     const [row] = await rows<{ version: number }>(`SELECT version FROM ${this.schema}.troupe_parts WHERE part = $1`, [name]);
@@ -269,7 +258,7 @@ export class PostgresDatabase {
     );
   }
 
-  async #createSchema({ rows }: PostgresConnection): Promise<void> {
+  async #createSchema(rows: Rows): Promise<void> {
     if (await this.#hasTable(rows, "troupe_parts")) return;
     const [found] = await rows<{ encoding: string; has_schema: boolean }>(
       "SELECT current_setting('server_encoding') AS encoding, EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS has_schema",
@@ -312,7 +301,7 @@ async function backendOf(rows: Rows): Promise<number | undefined> {
   return found?.pid;
 }
 
-async function inTransaction<T>({ rows }: PostgresConnection, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(rows: Rows, work: () => Promise<T>): Promise<T> {
   await rows("BEGIN");
   try {
     const result = await work();

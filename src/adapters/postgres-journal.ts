@@ -28,14 +28,12 @@ import {
   allRuns,
   CREATED,
   createRun,
-  DIED,
   endEpochs,
   giveEpoch,
   infoOf,
   isOwnerConnected,
   keepTally,
   knownRow,
-  LEFT,
   newestOf,
   NOBODY,
   removeRun,
@@ -47,6 +45,7 @@ import type { PostgresServer } from "./postgres-server.ts";
 import { JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
 import { PostgresWatch } from "./postgres-watch.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
+import { DIED, LEFT, takenId } from "./stored-runs.ts";
 import { readRun } from "./run-reader.ts";
 import { withTally } from "./run-tallies.ts";
 
@@ -60,13 +59,11 @@ interface OwnedRun {
 const LOOK = 100;
 
 /**
- * The journal behind {@link postgres}. The first call connects. It owns the database, the connection with its lock, and the list of the runs
- * that it owns.
- *
- * PostgresJournal.J1 (`claim`) a run whose owner is connected is refused, or fenced with `take`: the former owner is notified, and its epoch
- * cannot append. PostgresJournal.J2 (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not
- * connected gets `grace` to come back. PostgresJournal.J3 (`#renewed`) after a lost connection the runs that others have taken are lost.
- * PostgresJournal.J4 (`close`) runs that were not released are given back.
+ * The journal behind {@link postgres}. It owns the database, the connection with its lock, and the list of its runs. PostgresJournal.J1 (`claim`) a
+ * run whose owner is connected is refused, or fenced with `take`: the former owner is notified, and its epoch cannot append. PostgresJournal.J2
+ * (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not connected gets `grace` to return.
+ * PostgresJournal.J3 (`#renewed`) after a lost connection the runs that others have taken are lost. PostgresJournal.J4 (`close`) runs that were not
+ * released are given back.
  */
 export class PostgresJournal implements Journal {
   readonly #db: PostgresDatabase;
@@ -79,7 +76,6 @@ export class PostgresJournal implements Journal {
   readonly #watch: PostgresWatch;
   #closing: Promise<void> | undefined;
 
-  /** @param grace milliseconds for which a lost connection of an owner may come back before its run is taken */
   constructor(server: PostgresServer, grace: number) {
     this.#db = new PostgresDatabase(JOURNAL_TABLES, server);
     this.#grace = grace;
@@ -95,7 +91,7 @@ export class PostgresJournal implements Journal {
   async create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
     if (await createRun(this.#db, runId, randomUUID())) return;
-    throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+    throw takenId(runId);
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
@@ -123,7 +119,7 @@ export class PostgresJournal implements Journal {
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
     this.#disown(runId, epoch);
-    await this.#db.patiently(({ rows }) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
+    await this.#db.patiently((rows) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -186,7 +182,7 @@ export class PostgresJournal implements Journal {
 
   async remove(runId: string): Promise<void> {
     for (;;) {
-      const row = (await this.#db.patiently(({ rows }) => rowsOf(this.#db, rows, [runId]))).get(runId);
+      const row = (await this.#db.patiently((rows) => rowsOf(this.#db, rows, [runId]))).get(runId);
       if (row === undefined) return;
       await this.#formerOf(runId, row, {});
       if (!(await removeRun(this.#db, row))) continue;
@@ -208,7 +204,7 @@ export class PostgresJournal implements Journal {
     for (const run of owned) this.#disown(run.runId, run.epoch);
     // The lock ends with the connection, so a database that is away is not waited for.
     const ended = owned.map(({ runId, epoch }) => ({ runId, epoch, how: "released" as const }));
-    if (ended.length > 0) await succeeds(this.#db.once(({ rows }) => endEpochs(rows, this.#db.schema, ended)));
+    if (ended.length > 0) await succeeds(this.#db.once((rows) => endEpochs(rows, this.#db.schema, ended)));
     this.#watch.close();
     await this.#presence.connection.close();
     await this.#db.close();
@@ -252,7 +248,6 @@ export class PostgresJournal implements Journal {
     this.#owned.set(runId, { runId, number, epoch, letGo: this.#presence.connection.keep() });
   }
 
-  /** Forgets a run that this journal has in an epoch; without an epoch, in any. */
   #disown(runId: string, epoch?: number): void {
     const run = this.#owned.get(runId);
     if (run === undefined || (epoch !== undefined && run.epoch !== epoch)) return;

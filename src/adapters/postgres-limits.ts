@@ -82,14 +82,12 @@ function isInTime({ asked, slack }: TakenPlace, { clock }: LimitRequest): boolea
 }
 
 /**
- * See {@link postgresLimits}. It owns the connections, the line of calls that wait in this process, and the places that the database does
- * not know to be free; both are bounded by the calls that activations can have in flight.
- *
- * DatabaseLimits.D1 (`take_limit`) no more places are taken in all processes than the limits allow: under the lock of one row, by the
- * database's clock. DatabaseLimits.D2 (`#take`, `#begin`) a place counts from the latest time at which its call may begin, and is renewed
- * after that. DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock has been free for seconds has no call in flight, and a process with one
- * holds its lock. DatabaseLimits.D4 (`#leave`) a call that stops waiting takes nothing. DatabaseLimits.D5 (`acquire`) one call at a time asks for
- * a place, in the order asked. DatabaseLimits.D6 (`renew_limit`) a call that begins late keeps its place, and waits for time only.
+ * See {@link postgresLimits}. It owns the connections, the line of waiting calls in this process, and the places that the database does not know to
+ * be free. DatabaseLimits.D1 (`take_limit`) all processes together take no more places than the limits allow: under the lock of one row, by the
+ * database's clock. DatabaseLimits.D2 (`#take`, `#begin`) a place counts from the latest time at which its call may begin, and is renewed after that.
+ * DatabaseLimits.D3 (`lose_limit_uses`) a process whose lock was free for seconds has no call in flight. DatabaseLimits.D4 (`#leave`) a call that
+ * stops waiting takes nothing. DatabaseLimits.D5 (`acquire`) one call at a time asks for a place, in the order asked. DatabaseLimits.D6
+ * (`renew_limit`) a call that begins late keeps its place, and waits for time only.
  */
 class DatabaseLimits implements PostgresLimits {
   readonly #name: string;
@@ -99,12 +97,10 @@ class DatabaseLimits implements PostgresLimits {
   readonly #db: PostgresDatabase;
   readonly #presence: Presence;
   readonly #freeing = new Set<Promise<void>>();
-  /** Resolves when the last call has its place, or waits no more. */
   #last: Promise<void> = Promise.resolve();
   /** Milliseconds by which a place may be late. */
   #late: number;
   readonly #leastLate: number;
-  /** Wakes the waiting calls, to ask again. */
   readonly #wakers = new Set<() => void>();
   #news = 0;
 

@@ -7,9 +7,8 @@ import { type PostgresDatabase, retried, type Rows, type Statement } from "./pos
 import { isPassing, postgresClosed } from "./postgres-server.ts";
 
 const PING = 10_000;
-/** Milliseconds until a connection that failed is opened again: doubled each time. */
 const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 500;
+const MAX_PAUSE = 500;
 
 /**
  * The server ends a connection that was idle for a minute: a stopped process, or a proxy that drops data, still acknowledges TCP probes.
@@ -22,7 +21,6 @@ const RELEASE = "SELECT pg_advisory_unlock_all(), set_config('application_name',
 
 export interface PersistentParts {
   readonly db: PostgresDatabase;
-  /** Prepares each connection that is opened: takes its lock, listens on its channels. */
   readonly prepare: (rows: Rows) => Promise<void>;
   readonly heard: (payload: string) => void;
   /** Called after a reconnect: notifications in between were missed. When it rejects, the connection is opened once more. */
@@ -42,16 +40,14 @@ interface OpenConnection {
 }
 
 /**
- * A connection that holds a lock by which others see that this process lives. It owns the connection, the number of its users (`keep`), and
- * the timer of the next question. While it has users it keeps the process running.
- *
- * PersistentConnection.C1 (`#attend`) while it has users, a question is asked every `every` milliseconds, however often users come and go.
- * PersistentConnection.C2 (`IDLE_LIMIT`) the server ends the connection of a process that has asked nothing for a minute.
- * PersistentConnection.C3 (`#again`) while it has users, a lost connection is opened again until `close`, with pauses that grow until a question
- * is answered. A question without an answer ends the connection (`#ask`); a refused one does not.
- * PersistentConnection.C4 (`#report`) each reason of a failure is logged once, with its code and without the password.
- * PersistentConnection.C5 (`opened`) waiting for the connection fails when it is closed, after `patience`, and at once for an error that does
- * not pass. PersistentConnection.C6 (`close`) afterwards its locks are free, also behind a pooler.
+ * A connection that holds a lock by which others see that this process lives. It owns the connection, the number of its users (`keep`), and the timer
+ * of the next question. While it has users it keeps the process running. PersistentConnection.C1 (`#attend`) while it has users, a question is asked
+ * every `every` milliseconds, however often users change. PersistentConnection.C2 (`IDLE_LIMIT`) the server ends the connection of a process that was
+ * silent for a minute. PersistentConnection.C3 (`#again`) while it has users, a lost connection is opened again until `close`, with pauses that grow
+ * until a question is answered. A question without an answer ends the connection (`#ask`); a refused one does not. PersistentConnection.C4
+ * (`#report`) each reason of a failure is logged once, with its code and without the password. PersistentConnection.C5 (`opened`) waiting fails when
+ * it is closed, after `patience`, and at once for an error that does not pass. PersistentConnection.C6 (`close`) afterwards its locks are free, also
+ * behind a pooler.
  */
 export class PersistentConnection {
   readonly #parts: PersistentParts;
@@ -60,7 +56,6 @@ export class PersistentConnection {
   #wasOpen = false;
   #users = 0;
   #isReturning = false;
-  /** Failures since the last answered question, and the reasons that were logged. */
   #failures = 0;
   readonly #reported = new Set<string>();
   #isClosed = false;
@@ -80,7 +75,6 @@ export class PersistentConnection {
     });
   }
 
-  /** Adds a user, until the returned function is called. */
   keep(): () => void {
     this.#users += 1;
     this.#attend();
@@ -116,7 +110,7 @@ export class PersistentConnection {
   }
 
   get #pause(): number {
-    return Math.min(FIRST_PAUSE * 2 ** Math.max(this.#failures - 1, 0), LONGEST_PAUSE);
+    return Math.min(FIRST_PAUSE * 2 ** Math.max(this.#failures - 1, 0), MAX_PAUSE);
   }
 
   #connected(): Promise<void> {
@@ -243,7 +237,6 @@ function inTurn(rows: Rows): Rows {
   };
 }
 
-/** Ends a connection that may be broken, without a wait. */
 function end(client: Client): void {
   client.end().catch(() => undefined);
 }
@@ -260,11 +253,9 @@ export interface Presence {
 }
 
 export interface PresenceOptions {
-  /** The channel to listen on. @param holder the number of the lock */
   readonly channel: (holder: string) => string;
   /** Called for each notification, and without one after a reconnect, when some may have been missed. */
   readonly heard: (payload?: string) => void | Promise<void>;
-  /** A statement to run once the lock is held. */
   readonly held?: string;
 }
 

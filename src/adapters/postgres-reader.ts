@@ -2,15 +2,14 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import type { ChatRow } from "./event-chats.ts";
 import { chainStart, type Position, type StoredBlock } from "./event-rows.ts";
-import { stale } from "./postgres-appends.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { hex, knownRow, type RunRow } from "./postgres-runs.ts";
 import type { RowSource } from "./run-reader.ts";
+import { snapshotAhead, staleEpoch } from "./stored-runs.ts";
 
 /** Bytes of bodies after which a page ends: about ten times as many characters of JSON. */
 const PAGE_BYTES = 200_000;
 
-/** The rows of runs in a database. */
 export function rowsIn(db: PostgresDatabase): RowSource {
   const { schema, server } = db;
   return {
@@ -56,28 +55,23 @@ async function turnsOf({ rows, schema }: PostgresDatabase, asked: readonly unkno
   return new Map(found.map((row) => [row.chat, row]));
 }
 
-/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: number, { seq, state }: RunSnapshot): Promise<void> {
   const row = await knownRow(db, runId);
-  if (row.epoch !== epoch || epoch === 0) throw stale(runId, row.epoch, epoch);
+  if (row.epoch !== epoch || epoch === 0) throw staleEpoch(runId, row.epoch, epoch);
   const head = await checksumBefore(db, runId, row, seq);
-  if (head === undefined) {
-    throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${row.events} events of run ${runId}, got one of ${seq}.`);
-  }
+  if (head === undefined) throw snapshotAhead(runId, row.events, seq);
   const kept = await db.rows(
     `INSERT INTO ${db.schema}.snapshots (number, seq, checksum, state)
      SELECT number, $3, decode($4, 'hex'), $5 FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
      ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, state = excluded.state RETURNING number`,
     [row.number, epoch, seq, head, state],
   );
-  if (kept.length === 0) throw stale(runId, (await knownRow(db, runId)).epoch, epoch);
+  if (kept.length === 0) throw staleEpoch(runId, (await knownRow(db, runId)).epoch, epoch);
 }
 
 /**
- * Returns the snapshot of a run; undefined for none, and for one of another past.
- *
- * PostgresSnapshots.P1 a snapshot has the checksum of the event before it, which covers the record up to there. The reader of its state checks
- * its content.
+ * Returns the snapshot of a run; undefined for none, and for one of another past. PostgresSnapshots.P1 a snapshot has the checksum of the event
+ * before it, which covers the record up to there. The reader of its state checks its content.
  */
 export async function newestSnapshot(db: PostgresDatabase, runId: string): Promise<RunSnapshot | undefined> {
   const run = await knownRow(db, runId);

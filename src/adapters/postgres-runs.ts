@@ -5,19 +5,13 @@ import { PostgresDatabase, type Rows } from "./postgres-database.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
 import { INDEXED, JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
 import { chainStart } from "./event-rows.ts";
+import { DIED, idOf, LAST_CHARACTER, nameOf, unknownRun } from "./stored-runs.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import { digestOf } from "./stored-json.ts";
 
-/* The list of runs: its rows, and the statements about them. */
-
 /** The session of a run without an owner. Its epoch is 0. */
 export const NOBODY = "0";
-/** Owner of a run that was never claimed, with the name of its maker behind. */
 export const CREATED = "created ";
-/** Owners of a run that was given back, for the next one. */
-export const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken", "died"];
-/** Owner whose process was seen to end. */
-export const DIED = "died";
 
 export interface RunRow {
   readonly number: number;
@@ -30,7 +24,6 @@ export interface RunRow {
   readonly head: string;
 }
 
-/** SQL for bytes as digests are written in this package. */
 export function hex(column: string): string {
   return `upper(encode(${column}, 'hex'))`;
 }
@@ -38,21 +31,8 @@ export function hex(column: string): string {
 /** Columns of {@link RunRow}. The number of an epoch fits into a float. */
 const RUN_COLUMNS = `r.number, r.run, r.epoch::float8 AS epoch, r.session::text AS session, r.owner, r.takes_commands, r.events, ${hex("r.head")} AS head`;
 
-/** Encodes an id without NUL and lone surrogates, which Postgres does not keep. */
-const nameOf = (runId: string): string => JSON.stringify(runId);
-
 const keyOf = (runId: string): string => digestOf(nameOf(runId));
 
-function idOf(name: string): string | undefined {
-  try {
-    const id: unknown = JSON.parse(name);
-    return typeof id === "string" ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the rows of runs, by id. Unknown ones are missing. */
 export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: readonly string[]): Promise<ReadonlyMap<string, RunRow>> {
   const byKey = new Map(runIds.map((runId) => [keyOf(runId), runId]));
   const text = `SELECT ${RUN_COLUMNS}, ${hex("r.key")} AS key FROM ${schema}.runs r
@@ -61,15 +41,10 @@ export async function rowsOf({ schema }: PostgresDatabase, rows: Rows, runIds: r
   return new Map(found.map((row) => [byKey.get(row.key) ?? "", row]));
 }
 
-/** @throws JournalError `RUN_UNKNOWN` */
 export async function knownRow(db: PostgresDatabase, runId: string): Promise<RunRow> {
-  const row = (await db.patiently(({ rows }) => rowsOf(db, rows, [runId]))).get(runId);
+  const row = (await db.patiently((rows) => rowsOf(db, rows, [runId]))).get(runId);
   if (row === undefined) throw unknownRun(runId);
   return row;
-}
-
-export function unknownRun(runId: string): JournalError {
-  return new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
 interface ListRow {
@@ -88,13 +63,9 @@ export async function allRuns(db: PostgresDatabase): Promise<readonly RunInfo[]>
   return (await db.rows<ListRow>(`SELECT ${LIST_COLUMNS} FROM ${db.schema}.runs ORDER BY number`)).map(infoIn);
 }
 
-/** The last character: no id that begins with a prefix comes after that prefix and this. */
-const LAST_CHARACTER = "\u{10ffff}";
-
-/** Returns a part of the list of runs, the newest first. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<readonly RunInfo[]> {
   const { limit, before, prefix = "", tallies = false } = o;
-  const end = before === undefined ? undefined : (await db.patiently(({ rows }) => rowsOf(db, rows, [before]))).get(before);
+  const end = before === undefined ? undefined : (await db.patiently((rows) => rowsOf(db, rows, [before]))).get(before);
   if (before !== undefined && end === undefined) throw unknownBefore(before);
   const from = nameOf(prefix).slice(0, -1);
   const isNamed = `AND left(run, ${INDEXED}) >= left($3, ${INDEXED}) AND left(run, ${INDEXED}) < left($3, ${INDEXED}) || '${LAST_CHARACTER}' AND starts_with(run, $3)`;
@@ -107,7 +78,6 @@ export async function newestOf(db: PostgresDatabase, o: RunsPage): Promise<reado
   return rows.map(infoIn);
 }
 
-/** Returns one run of the list with its tally. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export async function infoOf(db: PostgresDatabase, runId: string): Promise<RunInfo> {
   const [row] = await db.rows<ListRow>(
     `SELECT ${LIST_COLUMNS}, ${TALLY_COLUMNS} FROM ${db.schema}.runs LEFT JOIN ${db.schema}.tallies USING (number) WHERE key = decode($1, 'hex')`,
@@ -166,16 +136,13 @@ export async function isOwnerConnected(db: PostgresDatabase, session: string): P
 
 export interface NewOwner {
   readonly session: string;
-  /** Its process. */
   readonly owner: string;
   readonly takesCommands: boolean;
 }
 
 /**
- * Gives a run to a new owner and notifies the former one. Unanswered commands that this one has taken are dropped, because no one else would
- * answer them.
- *
- * @returns undefined when the owner has changed since the row was read
+ * Gives a run to a new owner and notifies the former one. Unanswered commands that the former owner has taken are dropped. Returns undefined when the
+ * owner has changed since the row was read.
  */
 export async function giveEpoch(db: PostgresDatabase, row: RunRow, to: NewOwner): Promise<RunRow | undefined> {
   const { schema, server } = db;
@@ -194,7 +161,6 @@ export async function giveEpoch(db: PostgresDatabase, row: RunRow, to: NewOwner)
   return given;
 }
 
-/** Returns the numbers of the runs that have the epochs of their owner. */
 export async function stillOwned(
   { rows, schema }: PostgresDatabase,
   owned: readonly Pick<RunRow, "number" | "epoch">[],
@@ -204,14 +170,12 @@ export async function stillOwned(
   return new Set(found.map(({ number }) => number));
 }
 
-/** The end of an epoch, and how it ended. */
 export interface EpochEnd {
   readonly runId: string;
   readonly epoch: number;
   readonly how: FormerOwner;
 }
 
-/** Ends epochs. Those that are not their runs' newest are left alone. */
 export async function endEpochs(rows: Rows, schema: string, ended: readonly EpochEnd[]): Promise<void> {
   await rows(
     `UPDATE ${schema}.runs r SET epoch = 0, session = ${NOBODY}, owner = a.how, takes_commands = false
@@ -222,7 +186,6 @@ export async function endEpochs(rows: Rows, schema: string, ended: readonly Epoc
 
 const SWEEP = 5_000;
 
-/** Removes a run whose owner has not changed since `row` was read. @returns false when it has */
 export async function removeRun(db: PostgresDatabase, row: RunRow): Promise<boolean> {
   const { schema, server } = db;
   const found = await db.rows(
@@ -248,9 +211,8 @@ async function sweep({ rows, schema }: PostgresDatabase): Promise<void> {
 }
 
 /**
- * Records that a process has ended. Runs that it owned are found with the former owner `died` then, also by machines that cannot see the process.
- *
- * @param process its identity: `identityText()` of its own
+ * Records that a process has ended, by its `identityText`. The next owners of its runs get the former owner `died`, also on machines that cannot see
+ * the process.
  */
 export async function reportDeath(options: PostgresOptions, process: string): Promise<void> {
   const db = new PostgresDatabase(JOURNAL_TABLES, postgresServer("reportDeath", options));

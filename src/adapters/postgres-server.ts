@@ -48,11 +48,9 @@ export const postgresOptions: Known<PostgresOptions> = {
 /** @internal */
 export interface PostgresServer extends Required<PostgresOptions> {
   readonly shown: string;
-  /** Loads the `pg` package. @throws UsageError `PACKAGE_MISSING` */
   readonly load: () => Promise<Pick<typeof import("pg"), "Client" | "Pool">>;
   /** Masks the password in a server's text for an error, and bounds it. */
   readonly mask: Mask;
-  /** Masks the password in a text of any length. */
   readonly hide: Mask;
 }
 
@@ -88,7 +86,6 @@ async function loadPostgres(): Promise<Pick<typeof import("pg"), "Client" | "Poo
   }
 }
 
-/** Splits an address into what errors may show and what they must not. @throws UsageError `POSTGRES_URL_INVALID` */
 function addressOf(url: unknown): { readonly shown: string; readonly secrets: readonly string[] } {
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   const host = parsed?.host === "" ? parsed.searchParams.get("host") : parsed?.host;
@@ -118,7 +115,6 @@ export type PostgresFault = "unreachable" | "refused" | "full" | "newer" | "fore
 export interface PostgresPart {
   readonly name: string;
   readonly version: number;
-  /** Returns the statements that make the tables. @param schema its quoted name */
   readonly tables: (schema: string) => string;
   readonly error: (fault: PostgresFault, message: string, o: { readonly cause?: unknown; readonly data: Json }) => TroupeError;
 }
@@ -132,7 +128,6 @@ export function errorsOf(
   return (fault, message, o) => new Failure(`${prefix}_${fault === "refused" ? refused : fault.toUpperCase()}`, message, o);
 }
 
-/** Codes of failed system calls after which a later try may succeed. */
 const AWAY =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 /** The client's own errors for a lost connection have no code. */

@@ -49,7 +49,6 @@ export function postgresStore(options: PostgresOptions): MessageStore {
 /** The digest of a role's id: an index takes no long text, and a text holds no NUL. */
 const keyOf = (id: string): Buffer => hash("sha256", JSON.stringify(id), "buffer");
 
-/** A role in the tables: its number, and its last place. */
 interface RoleRow {
   readonly number: number;
   readonly last: number;
@@ -62,11 +61,9 @@ interface VectorRow {
 }
 
 /**
- * See {@link postgresStore}. It owns the connections.
- *
- * PostgresStore.S1 (`add`) a resolved addition is committed as a whole; one that is repeated because the answer to its commit was lost adds
- * nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is the error `MEMORY_DAMAGED`, and a changed
- * vector is computed again. Writers of a role come one after another, so that places appear in their order.
+ * See {@link postgresStore}. It owns the connections. PostgresStore.S1 (`add`) a resolved addition is committed as a whole; one that is repeated
+ * because the answer to its commit was lost adds nothing twice. PostgresStore.S2 (`read`) every row is checked when it is read: a changed message is
+ * the error `MEMORY_DAMAGED`, and a changed vector is computed again. Writers of a role come one after another, so that places appear in their order.
  */
 class PostgresStore implements MessageStore {
   readonly #server: PostgresServer;
@@ -195,7 +192,7 @@ class PostgresStore implements MessageStore {
     for await (const { base, page } of this.#pages<VectorRow>(roleId, after, "place, checksum, vector", table, key)) {
       const whole = page.filter(({ place, checksum, vector }) => vectorChecksum(Number(place), key, vector) === Number(checksum));
       if (whole.length === 0) continue;
-      yield whole.map(({ place, vector }) => ({ place: Number(place) - base, vector: numbersOf(vector, 0, vector.length) }));
+      yield whole.map(({ place, vector }) => ({ place: Number(place) - base, vector: numbersOf(vector) }));
     }
   }
 
@@ -236,7 +233,7 @@ class PostgresStore implements MessageStore {
   /** Works on a role in one transaction, in which no one else writes to it. @param none the result where nothing of the role is stored */
   #inRole<T>(roleId: string, none: T, work: (rows: Rows, role: RoleRow, schema: string) => Promise<T>): Promise<T> {
     return this.#ask(({ transaction, schema }) =>
-      transaction(async ({ rows }) => {
+      transaction(async (rows) => {
         const [role] = await rows<RoleRow>(`SELECT number, last FROM ${schema}.memory_roles WHERE key = $1 FOR UPDATE`, [keyOf(roleId)]);
         return role === undefined ? none : work(rows, role, schema);
       }),

@@ -62,7 +62,6 @@ CREATE TABLE ${s}.memory_removed (number integer NOT NULL, identity bytea NOT NU
   error: errorsOf("MEMORY", MemoryError, "UNWRITABLE"),
 };
 
-/** The channel on which a session is notified of its runs and commands. */
 export function sessionChannel(schema: string, session: string): string {
   return `${schema}.s${session}`;
 }

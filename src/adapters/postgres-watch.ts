@@ -2,7 +2,6 @@ import { Watchers } from "../runtime/record/watchers.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { knownRow } from "./postgres-runs.ts";
 
-/** Milliseconds between two looks at the watched runs. */
 const LOOK = 100;
 
 interface Watched {
@@ -13,10 +12,8 @@ interface Watched {
 }
 
 /**
- * The watchers of runs in this process. It owns the list of watched runs.
- *
- * PostgresWatch.V1 (`#look`) one question for all watched runs, every {@link LOOK} milliseconds, finds what was added, also after the database was
- * away. PostgresWatch.V2 (`#look`) a watcher ends when its run is removed.
+ * The watchers of runs in this process. PostgresWatch.V1 (`#look`) one question for all watched runs, every {@link LOOK} milliseconds, finds what was
+ * added, also after the database was away. PostgresWatch.V2 (`#look`) a watcher ends when its run is removed.
  */
 export class PostgresWatch {
   readonly #db: PostgresDatabase;
@@ -60,7 +57,6 @@ export class PostgresWatch {
     this.#isLooking = false;
   }
 
-  /** @param events undefined for a run that is gone */
   #note(number: number, events: number | undefined): void {
     const run = this.#watched.get(number);
     if (run === undefined || run.events === events) return;

@@ -8,18 +8,14 @@ export function procText(file: string): string {
   }
 }
 
-/**
- * The fields of a process that `stat` tells, from its state on; none for a process that is not there.
- *
- * @param proc Where the system tells of processes.
- */
+/** The fields of a process in `stat`, from its state on; empty for a process that does not exist. */
 export function processFields(pid: number | string, proc = "/proc"): readonly string[] {
   const stat = procText(`${proc}/${pid}/stat`);
   // The name of the program may hold spaces and brackets: the fields begin behind the last one.
   return stat === "" ? [] : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** True for a process that has ended and only waits for its parent to be told. */
+/** True for a process that has ended and only waits for its parent. */
 export function hasEnded([state]: readonly string[]): boolean {
   return state === "Z" || state === "X";
 }

@@ -4,15 +4,13 @@ import { hostname } from "node:os";
 import { isAlive } from "../kernel/system-error.ts";
 import { hasEnded, processFields, procText } from "./proc-file.ts";
 
-/** The start of a process where a system does not tell it. */
+/** The start of a process where the system does not report it. */
 const NO_START = "0";
 
 /**
- * The identity of a process, for others that must know whether it is gone.
- *
- * `ProcessIdentity.O1` a process counts as gone only when this machine can know it: same machine, and either another boot, or the same boot and
- * the same space of process ids, in which no process has this id and this start. Of all else {@link stateOfProcess} says
- * "unknown" or "running".
+ * The identity of a process, for others that must know whether it is gone. `ProcessIdentity.O1` a process counts as gone only where this machine can
+ * know it: after another boot, or in the same space of process ids, where no process has this id and this start. Otherwise {@link stateOfProcess}
+ * returns "unknown" or "running".
  */
 export interface ProcessIdentity {
   readonly machine: string;
@@ -20,11 +18,10 @@ export interface ProcessIdentity {
   /** The namespace of the process id; "0" on systems with a single one. */
   readonly space: string;
   readonly pid: number;
-  /** When it started, in ticks since the boot; "0" where a system does not tell. */
+  /** When it started, in ticks since the boot; "0" where the system does not report it. */
   readonly start: string;
 }
 
-/** The state of a process: running, gone, or unknown on this machine. */
 export function stateOfProcess(identity: ProcessIdentity, here: ProcessIdentity = ownProcess()): "running" | "gone" | "unknown" {
   if (identity.machine !== here.machine) return "unknown";
   if (identity.boot !== here.boot) return "gone";
@@ -35,15 +32,11 @@ export function stateOfProcess(identity: ProcessIdentity, here: ProcessIdentity 
   return isOther ? "gone" : "running";
 }
 
-/**
- * True when it is proven that a process has ended while its machine went on. After another boot nothing is proven: the machine may have
- * ended it.
- */
+/** True when it is proven that a process has ended while its machine ran on. After another boot nothing is proven: the machine may have ended it. */
 export function hasDied(identity: ProcessIdentity, here: ProcessIdentity = ownProcess()): boolean {
   return identity.boot === here.boot && identity.start !== NO_START && stateOfProcess(identity, here) === "gone";
 }
 
-/** Pattern of {@link identityText}, with a group for each member. */
 export const IDENTITY: string = String.raw`([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-z]+)-([0-9a-z]+)-([0-9a-z]+)`;
 const WHOLE_IDENTITY = new RegExp(`^${IDENTITY}$`, "u");
 
@@ -78,14 +71,13 @@ export function processOf(pid: number): ProcessIdentity {
 }
 
 /**
- * Returns a text that identifies a machine. A container often has no id, and its name may exist on another machine too; then its boot
- * identifies it, so that neither takes the other for an earlier boot of itself.
+ * A container often has no machine id, and its name may exist on another machine too; then its boot identifies it, so that neither takes the other
+ * for an earlier boot of itself.
  */
 export function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
   return `${id === "" ? boot : id}\n${host}`;
 }
 
-/** When a process started, in base 36, and whether it has ended. Undefined where nothing tells. */
 function statOf(pid: number): { readonly start: string; readonly hasEnded: boolean } | undefined {
   const fields = processFields(pid);
   const start = fields[19] ?? "";
@@ -101,7 +93,7 @@ function processSpace(): string {
   }
 }
 
-/** The first text of some files; empty for a system without them, which has one boot as far as names can tell. */
+/** The first text of some files; empty for a system without them, which has one boot. */
 function readFirst(files: readonly string[]): string {
   return files.map((file) => procText(file).trim()).find((text) => text !== "") ?? "";
 }

@@ -1,20 +1,16 @@
 import type { RedisClientType } from "redis";
 import { untilAborted, withTimeout } from "../kernel/abort.ts";
-import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { RemoteTexts } from "./remote-cache.ts";
 
 export type LoadRedis = () => Promise<Pick<typeof import("redis"), "createClient" | "ErrorReply">>;
 
-/** A Redis server and how it is reached. */
 export interface RedisServer {
   readonly url: string;
-  /** The server's name in errors: without user and password. */
   readonly shown: string;
-  /** Milliseconds for one command over a connection. */
   readonly timeout: number;
-  /** Milliseconds for making a connection. */
   readonly connectTimeout: number;
   readonly clock: Clock;
   readonly load: LoadRedis;
@@ -22,8 +18,7 @@ export interface RedisServer {
 
 type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "set" | "del" | "eval" | "on" | "scan">;
 
-/** Limit on the commands that wait for the server. Further ones are refused at once. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";
 
@@ -36,23 +31,19 @@ return 1
 `;
 
 /**
- * Strings in a Redis server. Owns the connection. The client's own reconnecting and its offline queue are off: with them a caller waits as
- * long as the server is away. A connection is given up when a command gets no answer in time: all later answers would wait behind that one.
- *
- * RedisConnection.C1 (`#connection`) there is at most one connection in use. The first command opens it, and the others share it.
- * RedisConnection.C2 (`#giveUp`) a command that fails without a reply gives up the connection that it used; a newer one in its place stays.
- * RedisConnection.C3 (`#closing`) `close` ends the commands that wait for the server at once.
+ * Strings in a Redis server. It owns the connection. The client's own reconnecting and offline queue are off: with them a caller waits as long as the
+ * server is away. RedisConnection.C1 (`#connection`) at most one connection is in use. The first command opens it, and the others share it.
+ * RedisConnection.C2 (`#giveUp`) a command that fails without a reply gives up the connection that it used; a newer one stays. RedisConnection.C3
+ * (`#closing`) `close` ends waiting commands at once.
  */
 export class RedisConnection implements RemoteTexts {
   readonly #server: RedisServer;
   readonly #closing = new AbortController();
   #connection: Promise<Client> | undefined;
   #package: ReturnType<LoadRedis> | undefined;
-  readonly #patient: Clock;
 
   constructor(server: RedisServer) {
     this.#server = server;
-    this.#patient = patientClock(server.clock);
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -97,7 +88,7 @@ export class RedisConnection implements RemoteTexts {
     try {
       const client = await untilAborted(connection, this.#closing.signal);
       isConnected = true;
-      return await withTimeout(this.#patient, timeout, `a command to Redis at ${shown}`, this.#closing.signal, () => run(client));
+      return await withTimeout(this.#server.clock, timeout, `a command to Redis at ${shown}`, this.#closing.signal, () => run(client));
     } catch (error) {
       const isReply = error instanceof redis.ErrorReply;
       if (!isReply || !isConnected) this.#giveUp(connection);
@@ -110,7 +101,7 @@ export class RedisConnection implements RemoteTexts {
     const client: Client = createClient({
       url,
       disableOfflineQueue: true,
-      commandsQueueMaxLength: MOST_WAITING,
+      commandsQueueMaxLength: MAX_WAITING,
       socket: { connectTimeout, reconnectStrategy: false },
     }) as Client;
     // Without a listener a lost connection would end the process. Its open commands report the loss.
@@ -118,7 +109,7 @@ export class RedisConnection implements RemoteTexts {
     // A server that accepts the connection and never answers has no other limit.
     const what = `connecting to Redis at ${shown}`;
     try {
-      await withTimeout(this.#patient, connectTimeout, what, this.#closing.signal, () => client.connect());
+      await withTimeout(this.#server.clock, connectTimeout, what, this.#closing.signal, () => client.connect());
       return client;
     } catch (error) {
       destroy(client);
@@ -126,7 +117,6 @@ export class RedisConnection implements RemoteTexts {
     }
   }
 
-  /** Gives up the connection that failed; a newer one in its place stays. */
   #giveUp(connection: Promise<Client> | undefined): void {
     if (connection === undefined) return;
     if (this.#connection === connection) this.#connection = undefined;
@@ -155,22 +145,6 @@ function unreachable(shown: string, error: unknown): CacheError {
   );
 }
 
-/** A clock whose timers first let the event loop read waiting answers: after a long busy time they have arrived already. */
-function patientClock(clock: Clock): Clock {
-  return {
-    now: () => clock.now(),
-    timer(ms, call) {
-      let isCancelled = false;
-      const cancel = clock.timer(ms, () => void nextMacrotask().then(() => (isCancelled ? undefined : call())));
-      return () => {
-        isCancelled = true;
-        cancel();
-      };
-    },
-  };
-}
-
-/** Keys that the server looks at for one answer of a scan. */
 const PAGE = 1_000;
 
 function globOf(text: string): string {

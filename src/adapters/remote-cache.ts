@@ -21,26 +21,21 @@ import {
 export interface RemoteTexts {
   get(key: string): Promise<string | undefined>;
   set(key: string, text: string, ttl: number): Promise<void>;
-  /** Writes if the stored text has this {@link revisionOf}. Returns false otherwise. */
   replace(key: string, text: string, revision: string, ttl: number): Promise<boolean>;
   delete(key: string): Promise<void>;
   keys(prefix: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** Parts of a {@link RemoteCache}. */
 export interface RemoteCacheParts {
   readonly remote: RemoteTexts;
-  /** Keeps every entry too, and answers while the server does not. */
   readonly local: Cache;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** An entry as JSON, on the server and in the local copy. */
 interface Stored {
   readonly value: string;
-  /** Milliseconds since 1970. */
   readonly expires: number;
   /** The revision that it replaces on the server, which does not have it yet. Only in a local copy. */
   readonly over?: string;
@@ -50,26 +45,21 @@ interface Found {
   /** The text on the server; null when it did not answer. */
   readonly text: string | undefined | null;
   readonly copy: Stored | undefined;
-  /** The local entry that holds the copy. */
   readonly held: CacheEntry;
   readonly now: number;
 }
 
-/** Replaces any revision. */
 const ANY = "*";
 const NO_TEXT = "-";
-/** Equals no revision. */
 const UNKNOWN = "?";
-/** Attempts of a replacement while others write the same key. */
 const TRIES = 20;
 
 /**
- * A cache on a shared server, with a local one that answers while the server does not.
- *
- * RemoteCache.R1 (`get`, `replace`) the server's answer counts. A key about which neither could be asked is an error, not a miss.
- * RemoteCache.R2 (`#joined`) what was stored while the server was away names the revision that it replaces, and goes to the server, with the next
- * `get` or `replace` of its key, only over that revision. Over another one `get` returns both. RemoteCache.R3 (`replace`) a write replaces only
- * the revision that was compared. RemoteCache.R4 (`#ask`) a server that stops or starts to answer is logged. A deletion needs the server.
+ * A cache on a shared server, with a local one that answers while the server does not. RemoteCache.R1 (`get`, `replace`) the server's answer counts.
+ * A key about which neither could be asked is an error, not a miss. RemoteCache.R2 (`joined`) what was stored while the server was away names the
+ * revision that it replaces, and reaches the server with the next `get` or `replace` of its key, only over that revision. Over another one `get`
+ * returns both. RemoteCache.R3 (`replace`) a write replaces only the revision that was compared. RemoteCache.R4 (`#ask`) a server that stops or
+ * starts to answer is logged. A deletion needs the server.
  */
 export class RemoteCache implements Cache {
   readonly #parts: RemoteCacheParts;
@@ -134,7 +124,6 @@ export class RemoteCache implements Cache {
     });
   }
 
-  /** @throws CacheError: whoever lists keys needs all of them */
   async keys(prefix: string): Promise<readonly string[]> {
     refuseClosed(this.#isClosed);
     return [...new Set([...(await keysOf(this.#parts.local, prefix)), ...(await keysOf(this.#parts.remote, prefix))])];
@@ -195,7 +184,6 @@ export class RemoteCache implements Cache {
   }
 }
 
-/** Identifies a text: equal texts have equal revisions. A server computes it too. */
 export function revisionOf(text: string | undefined): string {
   return text === undefined ? NO_TEXT : createHash("sha1").update(text).digest("hex");
 }
@@ -204,14 +192,12 @@ function textOf({ value, expires }: Stored): string {
   return JSON.stringify({ value, expires });
 }
 
-/** Returns the entry in a text; undefined for a text of another program. */
 function storedIn(text: string | undefined): Stored | undefined {
   const it = text === undefined ? undefined : parsedJson(text);
   const isStored = isRecord(it) && typeof it["value"] === "string" && typeof it["expires"] === "number";
   return isStored ? (it as unknown as Stored) : undefined;
 }
 
-/** Returns the entry that the server and the local copy have together; undefined when neither answered. */
 function joined({ text, copy, now }: Found): CacheEntry | undefined {
   if (text === null) return copy === undefined ? undefined : { kind: "hit", value: copy.value };
   const stored = storedIn(text);

@@ -101,7 +101,6 @@ function handlersOf(presence: RestatePresence): Record<"look" | "drain", () => P
 
 const ANSWER = 2_000;
 
-/** True when the endpoint of an address answers. */
 export function answers(uri: string): Promise<boolean> {
   const { origin, pathname } = new URL(uri);
   return new Promise((resolve) => {

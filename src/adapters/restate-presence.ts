@@ -6,7 +6,6 @@ export interface RestatePresence {
   readonly id: string;
   readonly since: number;
   jobs(): number;
-  /** Called when it is asked to give its runs back and to end. */
   drain(): void;
 }
 
@@ -16,7 +15,6 @@ interface ListedWorker {
   readonly deployment: string;
   readonly address: string;
   readonly uri: string;
-  /** Milliseconds since 1970 when the server listed it. */
   readonly listed: number;
 }
 
@@ -69,7 +67,6 @@ async function listedWorkers(server: RestateServer): Promise<readonly ListedWork
   });
 }
 
-/** The number of calls that workers have begun, by the address at which the server finds the handler. */
 type CallsInHand = readonly (readonly [uri: string, count: number])[];
 
 async function callsInHand(server: RestateServer): Promise<CallsInHand> {

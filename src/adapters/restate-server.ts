@@ -7,7 +7,6 @@ import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import type { JobInfo, RunJob } from "../team/run-driver.ts";
 
-/** The input of a call of the virtual object of a run. */
 export interface RestateJob {
   readonly job: RunJob;
   readonly attempts: number;
@@ -26,19 +25,16 @@ export interface RestateAddress {
 export interface RestateCall {
   readonly id: string;
   readonly service: string;
-  /** The time at which it was sent, as a text that sorts. */
   readonly since: string;
   /** The call that resubmitted its job by this one. Undefined for a job that was submitted. */
   readonly sender: string | undefined;
 }
 
-/** The handler of the virtual object, and the beginning of the name of the service of a worker. */
 export const HANDLER = "run";
 export const WORKER = "troupe-worker.";
 
 const PREFIX = "troupe.";
 
-/** Milliseconds between two calls of a service that was announced a moment ago, and of a server that is away. */
 const AGAIN = 25;
 const AWAY = 100;
 /** Milliseconds from the end of a call until all that it sent is in the tables. */
@@ -98,7 +94,6 @@ export class RestateServer {
     await this.#admin("PATCH", `/deployments/${deployment}`, { uri });
   }
 
-  /** Ends a call, unless it has ended. A handler that works on it loses its connection. */
   async kill(invocation: string): Promise<void> {
     const url = `${this.address.admin}/invocations/${invocation}/kill`;
     const { status, text } = await this.#call("PATCH", url);
@@ -159,7 +154,6 @@ export class RestateServer {
     }));
   }
 
-  /** Asks the tables of the server. */
   async rows(query: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const answer = await this.#admin("POST", "/query", { query });
     const rows: unknown = isRecord(answer) ? answer["rows"] : undefined;
@@ -215,13 +209,13 @@ function unreachable(url: string, cause: unknown): TroupeError {
   );
 }
 
-const MOST_READ = 4_000;
+const MAX_READ = 4_000;
 const TERMS: ServerTerms = { token: "an address that lets this process in", address: "ingress and admin" };
 
 function refused(url: string, status: number, text: string): TroupeError {
   const { origin, pathname } = new URL(url);
   return new TroupeError(
     "DRIVER_REFUSED",
-    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got ${refusalText({ status, said: text.slice(0, MOST_READ) }, TERMS)} Check its version (1.7) and its addresses.`,
+    `Expected the server of Restate at ${origin} to accept a call of ${pathname}, got ${refusalText({ status, said: text.slice(0, MAX_READ) }, TERMS)} Check its version (1.7) and its addresses.`,
   );
 }

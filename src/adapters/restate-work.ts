@@ -11,28 +11,23 @@ import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.
 import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
 import { HANDLER, quoted, resendMark, type RestateCall, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
 
-/** Milliseconds between two looks for calls that no worker takes. */
 const LOOK = 500;
 
-/** A delivery whose worker is gone. */
 const LOST = { is: "lost" } as const;
 
 interface Slot {
-  /** Distinguishes the deliveries of this worker from those of others. */
   readonly token: string;
   readonly abort: AbortController;
-  /** Connections on which the server waits for the end of the call. */
   streams: number;
   verdict: Promise<Handled> | undefined;
   isSettled: boolean;
 }
 
 /**
- * A worker that the server of Restate calls. It owns the endpoint and the calls in hand, at most `concurrency` of them.
- *
- * A call ends only with a recorded verdict, and its path depends on recorded values alone (`#run`). A call that comes again while its handler works
- * joins it (`#deliver`). A handler whose call was ended is aborted, and a server that is away ends none (`#left`). RestateWork.W5 (`replaces`) a
- * resubmitted job does not replace a submitted one, whichever was sent first.
+ * A worker that the server of Restate calls. It owns the endpoint and at most `concurrency` calls. A call ends only with a recorded verdict, and its
+ * path depends on recorded values alone (`#run`). A call that comes again while its handler works joins it (`#deliver`). A handler whose call was
+ * ended is aborted, and a server that is away ends none (`#left`). RestateWork.W5 (`replaces`) a resubmitted job does not replace a submitted one,
+ * whichever was sent first.
  */
 export class RestateWork implements Working {
   readonly ended: Promise<void>;
@@ -44,7 +39,6 @@ export class RestateWork implements Working {
   readonly #slots = new Map<string, Slot>();
   readonly #closing = new AbortController();
   #end: () => void = () => undefined;
-  /** Called when the last call has gone. */
   #emptied: () => void = () => undefined;
   #looked: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
@@ -115,7 +109,6 @@ export class RestateWork implements Working {
     return true;
   }
 
-  /** The handler of the virtual object. After the death of a worker it runs again over what was recorded. */
   async #run(ctx: ObjectContext, sent: unknown): Promise<void> {
     const { id } = ctx.request();
     const { job, attempts } = restateJob(sent);

@@ -6,7 +6,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isCount } from "../kernel/value-kind.ts";
 import { type FleetDriver, parseRunJob } from "../team/run-driver.ts";
-import { EngineDriver } from "./driver-works.ts";
+import { engineDriver } from "./driver-works.ts";
 import { serveObjects } from "./restate-endpoint.ts";
 import { connectedWorkers, drainWorkers } from "./restate-presence.ts";
 import { RestateServer } from "./restate-server.ts";
@@ -60,7 +60,7 @@ export function restateDriver(options: RestateOptions = {}): FleetDriver {
     originOf("admin", options.admin ?? "http://127.0.0.1:9070"),
   ];
   const server = new RestateServer({ ingress, admin, host, port, timeout, logger, clock });
-  return new EngineDriver({
+  return engineDriver({
     submit: async (given) => {
       const job = parseRunJob(given);
       await server.send({ job, attempts: 0 }, () => announce(server, job.team));

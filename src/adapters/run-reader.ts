@@ -4,7 +4,6 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
 import { chainStart, eventsIn, openRows, type Position, type StoredBlock } from "./event-rows.ts";
 
-/** The row of a run in the list of runs. */
 export interface RunHead {
   readonly number: number;
   readonly events: number;
@@ -12,15 +11,12 @@ export interface RunHead {
   readonly head: string;
 }
 
-/** The rows of a store, unchecked. */
 export interface RowSource {
   /** Limit on the rows of a page. The first page has one row: a list of runs needs only the first event of each. */
   readonly pageRows: number;
-  /** @throws JournalError `RUN_UNKNOWN` */
   head(runId: string): Promise<RunHead>;
   /** Returns at most two rows before an event, the last one first. */
   rowsBefore(number: number, seq: number): Promise<readonly Position[]>;
-  /** Returns at most `limit` rows from event `from` on, before event `end`. */
   blocks(number: number, from: number, end: number, limit: number): Promise<readonly StoredBlock[]>;
   /** Returns the turns of conversations by their digests, up to those that are `known`. */
   turns(number: number, chats: readonly string[], known: readonly string[]): Promise<ReadonlyMap<string, ChatRow>>;
@@ -29,11 +25,9 @@ export interface RowSource {
 }
 
 /**
- * Reads a run in pages and checks every row, up to the events that were written before the last page.
- *
- * RunReader.R1 every page is of the run that the first page was of: another run that got its name is not read.
- *
- * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything intact before it; errors of the store
+ * Reads a run in pages and checks every row, up to the events that were written before the last page. RunReader.R1 every page is of the run that the
+ * first page was of: another run of its name is not read. @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER` after everything
+ * intact before it; errors of the store
  */
 export async function* readRun(source: RowSource, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const first = Math.max(0, from);

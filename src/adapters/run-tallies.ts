@@ -3,8 +3,8 @@ import { keptTally, readTally, type RunTally } from "../runtime/record/run-summa
 import { digestOf } from "./stored-json.ts";
 
 /*
- * Tallies of runs in a store, each as the JSON of a `RunTally` with a checksum. A reader makes what is missing, and keeps it for the next one. A
- * tally can always be made again from the events, so a damaged one counts as missing.
+ * Tallies of runs in a store, each as JSON with a checksum. A reader makes what is missing and keeps it for the next one. A damaged one counts as
+ * missing.
  */
 
 /** The tally of a run under way is kept again once it lacks this many events, so that a list reads fewer of each run. */
@@ -17,7 +17,6 @@ export function tallyIn({ runId, events }: RunInfo, text: unknown, checksum: unk
   return tally !== undefined && tally.summary.events <= events ? tally : undefined;
 }
 
-/** Returns a tally as it is kept. */
 export function tallyText(tally: RunTally): { readonly text: string; readonly checksum: string } {
   const text = JSON.stringify(tally);
   return { text, checksum: checksumOf(tally.summary.id, text) };

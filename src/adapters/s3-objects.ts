@@ -61,7 +61,7 @@ const s3ObjectsOptions: Known<S3ObjectsOptions> = {
   clock: kinds.clock,
 };
 
-const LEAST_BYTES_PER_SECOND = 128 * 1024;
+const MIN_BYTES_PER_SECOND = 128 * 1024;
 const FIRST_PAUSE = 200;
 /** Answers that mean "later": 409 is a condition that was decided at the same time. */
 const LATER: ReadonlySet<number> = new Set([409, 429, 500, 502, 503, 504]);
@@ -99,7 +99,6 @@ export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   return new S3Objects({ root, before, shown: base.host, region, credentials, mostBytes, retries, timeout, clock });
 }
 
-/** @throws UsageError `OPTION_INVALID`; its text does not have the address, which may have a password */
 function endpointOf(endpoint: unknown): URL {
   const url = typeof endpoint === "string" && URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "") return url;
@@ -110,11 +109,8 @@ function endpointOf(endpoint: unknown): URL {
 }
 
 interface S3Settings extends Required<Omit<S3ObjectsOptions, "endpoint" | "bucket" | "prefix">> {
-  /** The address of the bucket. */
   readonly root: string;
-  /** Stands before each key. */
   readonly before: string;
-  /** The server, as errors name it. */
   readonly shown: string;
 }
 
@@ -124,7 +120,6 @@ interface S3Request extends ObjectCall {
   readonly headers?: Readonly<Record<string, string>>;
   readonly bytes?: Uint8Array;
   readonly key: string;
-  /** Limit on the bytes of the answer. */
   readonly most: number;
 }
 
@@ -134,14 +129,13 @@ interface S3Answer {
   readonly bytes: Uint8Array;
   /** The code of an error. Its other members may have the key id and what was signed. */
   readonly code: string;
-  /** True for an object that does not exist. */
   readonly isMissing: boolean;
 }
 
 /**
- * Owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored bytes: the try may have
- * been done. S3Objects.S2 (`#refused`) no error has more of an answer than its code. S3Objects.S4 (`put`) a server that compares tags without
- * their quotes, as Ceph's gateway does, refuses a condition that holds. It is asked without them from then on.
+ * Owns the client. S3Objects.S1 (`put`) a condition that fails after a try without an answer is decided by the stored bytes: the try may have been
+ * done. S3Objects.S2 (`#refused`) no error has more of an answer than its code. S3Objects.S4 (`put`) a server that compares tags without their
+ * quotes, as Ceph's gateway does, is asked without them after its first refusal.
  */
 class S3Objects implements ObjectStore {
   readonly #settings: S3Settings;
@@ -233,7 +227,7 @@ class S3Objects implements ObjectStore {
     const outer = signal ?? new AbortController().signal;
     const ending = new AbortController();
     const within = <T>(count: number, work: () => Promise<T>): Promise<T> =>
-      withTimeout(clock, timeout + (count / LEAST_BYTES_PER_SECOND) * 1_000, "a request to a store of objects", outer, work);
+      withTimeout(clock, timeout + (count / MIN_BYTES_PER_SECOND) * 1_000, "a request to a store of objects", outer, work);
     try {
       const response = await within(bytes?.length ?? 0, async () => {
         const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };

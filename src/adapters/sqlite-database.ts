@@ -5,7 +5,6 @@ import { closedError, type FileKind, isBusy } from "./sqlite-errors.ts";
 
 /** A value of a statement. Only texts of this package are given as text: SQLite cuts a text at a NUL. */
 export type SqlValue = number | string | Uint8Array | null;
-/** One row, in the order of the columns asked for. */
 export type SqlRow = readonly unknown[];
 
 type Libsql = typeof Libsql;
@@ -14,16 +13,14 @@ type Libsql = typeof Libsql;
 const FILE = "file";
 
 /**
- * One connection to a SQLite file, over `libsql`.
+ * One connection to a SQLite file, over `libsql`. Database.D1 after `close` the process has no handle and no mapping of the file, its log and its
+ * index, without a garbage collection: the library keeps a connection until its last statement is collected, so the file is attached to a connection
+ * in memory, and `close` detaches it. Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has
+ * every commit, unless another connection reads it at that moment; then the last one that closes does this.
  *
- * Database.D1 after `close` the process has no handle and no mapping of the file, its log and its index, without a garbage collection: the
- * library keeps a connection until its last statement is collected, so the file is attached to a connection in memory, and `close`
- * detaches it. Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has every commit,
- * unless another connection reads it at that moment; then the last connection that closes does this.
- *
- * The library ends the whole process for a bare Buffer as the only value, and for text that is not UTF-8. So values are always passed as a
- * list, and columns of a table, in which one flipped bit can make text of any value, must be read as `CAST(... AS BLOB)` or
- * `CAST(... AS INTEGER)`. Every result is read to its end, because an open statement keeps an old state of the file.
+ * The library ends the process for a bare Buffer as the only value, and for a string that is not UTF-8. So values are passed as a list, and columns,
+ * in which one flipped bit can make a string of any value, are read as `CAST(... AS BLOB)` or `CAST(... AS INTEGER)`. Every result is read to its
+ * end, because an open statement keeps an old state of the file.
  */
 export class Database {
   readonly #native: InstanceType<Libsql>;
@@ -44,7 +41,6 @@ export class Database {
     return this.#native.inTransaction;
   }
 
-  /** Runs statements without a result. */
   exec(sql: string): void {
     this.#assertOpen();
     this.#native.exec(sql);
@@ -62,7 +58,6 @@ export class Database {
     return this.all(sql, values)[0];
   }
 
-  /** Runs `work` as one transaction: all of it, or nothing. */
   transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T {
     this.exec(`BEGIN ${kind}`);
     try {
@@ -76,7 +71,6 @@ export class Database {
     }
   }
 
-  /** Releases the file. Later statements fail; closing twice is no error. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -129,7 +123,6 @@ export class Database {
   }
 }
 
-/** The loaded library. */
 export interface SqliteDriver {
   readonly libsql: Libsql;
 }
@@ -152,7 +145,6 @@ export function textOf(bytes: unknown): string | undefined {
   return buffer.toString(isAscii(buffer) ? "latin1" : "utf8");
 }
 
-/** Milliseconds between two tries while another process writes the file. */
 const PAUSE = 10;
 
 /** Runs `work` as soon as no other process writes. @throws the error of `work` after `patience` milliseconds */

@@ -2,26 +2,19 @@ import { JournalError, TroupeError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { systemCode } from "../kernel/system-error.ts";
 
-/** The fault of a file. */
 export type FileFault = "foreign" | "newer" | "full" | "unwritable" | "damaged";
 
-/** The kind of a file: its schema and the class of its errors. */
 export interface FileKind {
-  /** Its name in errors. */
   readonly name: string;
-  /** Marks the files of this kind. */
   readonly applicationId: number;
-  /** The only version of a file that is read. */
   readonly version: number;
   readonly schema: string;
-  /** Returns the error of a fault, with the code of this kind of file. */
   error(fault: FileFault, message: string, o: { readonly cause?: unknown; readonly data: Json }): TroupeError;
 }
 
 /** Codes of SQLite for failures of the machine. */
 const MACHINE = ["SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOLFS", "SQLITE_NOMEM"];
 
-/** True when another process holds the file. */
 export function isBusy(error: unknown): boolean {
   return isOf(error, "SQLITE_BUSY", "SQLITE_LOCKED");
 }

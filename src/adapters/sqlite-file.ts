@@ -6,30 +6,21 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
-import { fileError, type FileFault, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
+import { fileError, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
 
 /** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
 const BUSY_TIMEOUT = 20;
-/** Bytes that the log keeps after its contents are in the file. */
 const KEPT_WAL = 16 * 1024 * 1024;
 
-/** A file and how it is opened. */
 export interface FileOptions {
   readonly kind: FileKind;
-  /** Absolute. */
   readonly file: string;
   readonly clock: Clock;
-  /** Milliseconds to wait for other processes that write. */
   readonly patience: number;
-  /** Limit on the pages of the file. */
   readonly maxPages?: number | undefined;
 }
 
-/**
- * Returns the whole path of a file. @throws UsageError `OPTION_INVALID` for what names no file, also for SQLite's database in memory
- *
- * @param instead what to write for data that end with the process
- */
+/** Returns the whole path of a file. @throws UsageError `OPTION_INVALID` for what names no file, also for SQLite's database in memory */
 export function filePath(what: string, path: unknown, instead: string): string {
   if (typeof path === "string" && path !== "" && path !== ":memory:" && !path.startsWith("file:") && !path.includes("\0"))
     return resolve(path);
@@ -37,9 +28,7 @@ export function filePath(what: string, path: unknown, instead: string): string {
 }
 
 /**
- * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind
- * changes.
- *
+ * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind changes.
  * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
  */
 export async function openFile(options: FileOptions): Promise<Database> {
@@ -59,7 +48,6 @@ export async function openFile(options: FileOptions): Promise<Database> {
   }
 }
 
-/** Milliseconds to wait for other processes in {@link withFile}. */
 const PATIENCE = 2_000;
 
 export async function withFile<T>(path: string, kind: FileKind, work: (db: Database, file: string) => T): Promise<T> {
@@ -74,6 +62,7 @@ export async function withFile<T>(path: string, kind: FileKind, work: (db: Datab
   }
 }
 
+/** Gives the space of what was removed back to the disk. Returns the bytes before and after. */
 export function compactFile(path: string, kind: FileKind): Promise<{ readonly before: number; readonly after: number }> {
   return withFile(path, kind, (db, file) => {
     const before = sizeOf(file);
@@ -140,15 +129,6 @@ export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-const faultCodes: Readonly<Record<FileFault, string>> = {
-  foreign: "JOURNAL_FOREIGN",
-  newer: "JOURNAL_NEWER",
-  full: "JOURNAL_FULL",
-  unwritable: "JOURNAL_UNWRITABLE",
-  damaged: "JOURNAL_DAMAGED",
-};
-
-/** The files of journals; their mark is "TRPE". */
 export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,
@@ -176,7 +156,7 @@ export const JOURNAL: FileKind = {
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;
    CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;`,
-  error: (fault, message, o) => new JournalError(faultCodes[fault], message, o),
+  error: (fault, message, o) => new JournalError(`JOURNAL_${fault.toUpperCase()}`, message, o),
 };
 
 /** Returns true for a file of its kind, false for an empty one. @throws errors of its kind: `foreign`, `newer` for any other version */

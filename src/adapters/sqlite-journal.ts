@@ -29,7 +29,6 @@ import {
 import { withTally } from "./run-tallies.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** The open file and the runs that this journal owns in it. */
 interface OpenJournal {
   readonly db: Database;
   readonly locks: RunLocks;
@@ -57,10 +56,10 @@ export class SqliteJournal implements Journal {
   /** The option `take` changes nothing: only the operating system ends the lock of a process. */
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     takesRun("Journal.claim", runId);
-    const { db, locks } = await this.#opened();
+    const { locks } = await this.#opened();
     const isOurs = locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
-    if (!isOurs) await this.#ask(() => knownRun(db, runId));
+    if (!isOurs) await this.#ask((db) => knownRun(db, runId));
     const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
     return claim;
@@ -83,9 +82,8 @@ export class SqliteJournal implements Journal {
   }
 
   async purge(): Promise<void> {
-    const { db } = await this.#opened();
     await this.#commits.settled();
-    await this.#ask(() => db.purge());
+    await this.#ask((db) => db.purge());
   }
 
   async release(runId: string, epoch: number, o: ReleaseOptions = {}): Promise<void> {
@@ -99,52 +97,38 @@ export class SqliteJournal implements Journal {
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    const { clock, patience } = this.#options;
-    return readEvents(
-      this.#options.file,
-      async (work) => {
-        const { db } = await this.#opened();
-        return patiently(() => work(db), clock, patience);
-      },
-      runId,
-      from,
-    );
+    return readEvents(this.#options.file, (work) => this.#patiently(work), runId, from);
   }
 
-  async runs(): Promise<readonly RunInfo[]> {
-    const { db } = await this.#opened();
-    return this.#ask(() => allRuns(db));
+  runs(): Promise<readonly RunInfo[]> {
+    return this.#ask(allRuns);
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    const { db } = await this.#opened();
-    const found = await this.#ask(() => newestOf(db, page));
+    const found = await this.#ask((db) => newestOf(db, page));
     return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
   }
 
   async info(runId: string): Promise<RunInfo> {
-    const { db } = await this.#opened();
-    return this.#tallied(await this.#ask(() => infoOf(db, runId)));
+    return this.#tallied(await this.#ask((db) => infoOf(db, runId)));
   }
 
   /** In a transaction of its own: an append beside it may need less room. */
   async probe(): Promise<void> {
-    const { db } = await this.#opened();
-    await this.#ask(() => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
+    await this.#ask((db) => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
     await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot));
   }
 
-  async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
-    const { db } = await this.#opened();
-    return this.#ask(() => newestSnapshot(db, runId));
+  newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
+    return this.#ask((db) => newestSnapshot(db, runId));
   }
 
   async remove(runId: string): Promise<void> {
-    const { db, locks } = await this.#opened();
-    if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
+    const { locks } = await this.#opened();
+    if (!locks.holds(runId) && (await this.#ask((db) => headOf(db, runId))) === undefined) return;
     await this.#holding(runId, (open) => removeRun(open, runId));
     locks.dropForGood(runId);
     this.#owners.lose(runId);
@@ -210,13 +194,17 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  async #ask<T>(question: () => T): Promise<T> {
-    const { kind, clock, patience, file } = this.#options;
+  async #ask<T>(question: (db: Database) => T): Promise<T> {
     try {
-      return await patiently(question, clock, patience);
+      return await this.#patiently(question);
     } catch (error) {
-      throw fileError(kind, file, error);
+      throw fileError(this.#options.kind, this.#options.file, error);
     }
+  }
+
+  async #patiently<T>(work: (db: Database) => T): Promise<T> {
+    const { db } = await this.#opened();
+    return patiently(() => work(db), this.#options.clock, this.#options.patience);
   }
 }
 
@@ -230,12 +218,9 @@ interface AskedChange {
 }
 
 /**
- * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. The journal owns the
- * file.
- *
- * Commits.C1 (`commit`) a change resolves when it and all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect
- * others. Commits.C3 (`#together`) when a commit fails, every change in it is rejected and none is kept. The callers bound the queue: a run
- * appends again only after its last append.
+ * Group commit: the changes of one turn of the event loop are one transaction, in their order. Commits.C1 (`commit`) a change resolves when it and
+ * all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails,
+ * every change in it is rejected and none is kept.
  */
 export class Commits {
   readonly #options: FileOptions;
@@ -247,7 +232,6 @@ export class Commits {
     this.#open = open;
   }
 
-  /** @throws JournalError of `change`; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
   commit<T>(change: JournalChange<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#asked.add({ change, resolve, reject });
@@ -271,7 +255,6 @@ export class Commits {
   }
 }
 
-/** Makes a change. The returned function answers its caller, after the commit. */
 function answered(db: Database, { change, resolve, reject }: AskedChange): () => void {
   try {
     const value = change(db);
@@ -286,12 +269,10 @@ function answered(db: Database, { change, resolve, reject }: AskedChange): () =>
 const LOCK_TIMEOUT = 50;
 
 /**
- * The runs that this journal owns, visible to other processes: an exclusive transaction on a small file for each run. The operating system
- * ends it with the process, however that ends; a stopped process keeps it. It owns the lock files; the journal has the epochs.
- *
- * RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2 (`createPrivately`) only SQLite opens an existing
- * lock file: closing it in the process that holds the lock would release the lock. RunLocks.O3 (`appendEvents`) the epoch stops an owner
- * whose lock file was deleted. Each held run costs one open file.
+ * The runs that this journal owns: an exclusive transaction on a small file for each, which other processes see. The operating system ends it with
+ * the process; a stopped process keeps it. RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2
+ * (`createPrivately`) only SQLite opens an existing lock file: closing it in the process that holds the lock would release the lock. RunLocks.O3
+ * (`appendEvents`) the epoch stops an owner whose lock file was deleted.
  */
 class RunLocks {
   readonly #driver: SqliteDriver;
@@ -308,7 +289,6 @@ class RunLocks {
     return this.#held.has(runId);
   }
 
-  /** @returns false when this journal already holds the run @throws JournalError `RUN_OWNED`, `JOURNAL_UNWRITABLE`, `JOURNAL_CLOSED` */
   take(runId: string): boolean {
     if (this.#isClosed) throw closedError();
     if (this.#held.has(runId)) return false;
@@ -327,7 +307,6 @@ class RunLocks {
     return true;
   }
 
-  /** Releases a run; it is no error if it is not held. */
   drop(runId: string): void {
     this.#held.get(runId)?.close();
     this.#held.delete(runId);

@@ -1,4 +1,3 @@
-import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { RunSnapshot } from "../runtime/record/journal.ts";
 import type { ChatRow } from "./event-chats.ts";
@@ -6,16 +5,12 @@ import { chainStart } from "./event-rows.ts";
 import { readRun, type RowSource } from "./run-reader.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import { damagedRun, unreadable } from "./sqlite-errors.ts";
+import { snapshotAhead } from "./stored-runs.ts";
 import { knownRun, type OwnedHead, ownedRun, PLACES, rowsBefore } from "./sqlite-runs.ts";
 
-/** Asks the open file, once no other process keeps it for itself. */
 export type AskFile = <T>(work: (db: Database) => T) => Promise<T>;
 
-/**
- * Reads a run. Writers are not blocked.
- *
- * @throws JournalError of `readRun`, `JOURNAL_UNREADABLE`, after everything intact before it
- */
+/** Reads a run. @throws JournalError of `readRun`, `JOURNAL_UNREADABLE`, after everything intact before it */
 export async function* readEvents(file: string, ask: AskFile, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   let intact = 0;
   try {
@@ -60,22 +55,17 @@ function turnsOf(db: Database, number: number, chats: readonly string[], known: 
 const TURN = `SELECT hex(before), hex(message), CAST(body AS BLOB) FROM chats LEFT JOIN chat_messages USING (number, message)
   WHERE number = ? AND chat = unhex(?)`;
 
-/** Keeps a snapshot in place of the last one. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH` for one ahead of the record */
 export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, state }: RunSnapshot): void {
   const run = ownedRun(db, runId, epoch);
   const head = checksumBefore(db, runId, run, seq);
-  if (head === undefined) {
-    throw new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${run.events} events of run ${runId}, got one of ${seq}.`);
-  }
+  if (head === undefined) throw snapshotAhead(runId, run.events, seq);
   const values = [run.number, seq, head, state];
   db.run("INSERT OR REPLACE INTO snapshots (number, seq, head, body) VALUES (?, ?, unhex(?), ?)", values);
 }
 
 /**
- * Returns the snapshot of a run; undefined for none, and for one of another past.
- *
- * SqliteSnapshots.P1 a snapshot has the checksum of the event before it, which covers the record up to there. The reader of its state checks its
- * content.
+ * Returns the snapshot of a run; undefined for none, and for one of another past. SqliteSnapshots.P1 a snapshot has the checksum of the event before
+ * it, which covers the record up to there. The reader of its state checks its content.
  */
 export function newestSnapshot(db: Database, runId: string): RunSnapshot | undefined {
   const run = knownRun(db, runId);

@@ -9,6 +9,7 @@ import {
   type RunsPage,
   unknownBefore,
 } from "../runtime/record/journal.ts";
+import { DIED, idOf, LAST_CHARACTER, LEFT, nameOf, staleEpoch, takenId, unknownRun, wrongSeq } from "./stored-runs.ts";
 import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { type Database, textOf } from "./sqlite-database.ts";
 import type { Chat } from "./event-chats.ts";
@@ -16,26 +17,20 @@ import { chained, chainStart, type EventBlock, type Position } from "./event-row
 import type { RunHead } from "./run-reader.ts";
 import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
-import { compactFile, JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
+import { JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
- * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
- *
- * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
- * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner. SqliteRuns.N3
- * (`giveEpoch`) the process of the owner is stored with the epoch, so that its death is proven and not guessed. SqliteRuns.N4 (`diedBefore`) a
- * claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next claim reports it again.
+ * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change. SqliteRuns.N1 (`createRun`) a run number
+ * is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file, so the owner of a removed run cannot write into a later run of
+ * its name. Epoch 0 has no owner. SqliteRuns.N3 (`giveEpoch`) the process of the owner is stored with the epoch, so that its death is proven.
+ * SqliteRuns.N4 (`diedBefore`) a claim that adds nothing, or only a change from outside (`leftAs`), forgets no death: the next claim reports it
+ * again.
  */
 
 /** Places of a run. Its events begin at its number times this. */
 export const PLACES: number = 2 ** 31;
-/** The largest run number whose places are safe integers. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
-/** Values of `owner` for a run that was given back: they say how. */
-const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken"];
-const DIED = "died";
-
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
 export interface OwnedHead extends RunHead {
@@ -43,7 +38,7 @@ export interface OwnedHead extends RunHead {
 }
 
 export function headOf(db: Database, runId: string): OwnedHead | undefined {
-  const row = db.first(HEAD, [keyOf(runId)]);
+  const row = db.first(HEAD, [nameOf(runId)]);
   if (row === undefined) return undefined;
   const [number, epoch, events, head] = row;
   if (isCount(number) && isCount(epoch) && isCount(events) && typeof head === "string") return { number, epoch, events, head };
@@ -54,11 +49,10 @@ export function headOf(db: Database, runId: string): OwnedHead | undefined {
   );
 }
 
-/** @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED` */
 export function knownRun(db: Database, runId: string): OwnedHead {
   const head = headOf(db, runId);
   if (head !== undefined) return head;
-  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+  throw unknownRun(runId);
 }
 
 const ROW = "SELECT number, CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs";
@@ -75,13 +69,10 @@ const NEWEST_OF_TENANT = "WHERE substr(run, 1, instr(run, '.')) = ? AND number <
 const TENANT = /^[^.]+\.$/;
 const TALLY = "SELECT CAST(tally AS BLOB), hex(checksum) FROM tallies JOIN runs USING (number) WHERE run = ?";
 
-/** The last character: no id that begins with a text comes after that text and this. */
-const LAST_CHARACTER = "\u{10ffff}";
-
 export function newestOf(db: Database, { limit, before, prefix = "", tallies = false }: RunsPage): readonly RunInfo[] {
   const end = before === undefined ? MAX_NUMBER + 1 : headOf(db, before)?.number;
   if (end === undefined) throw unknownBefore(before ?? "");
-  const from = keyOf(prefix).slice(0, -1);
+  const from = nameOf(prefix).slice(0, -1);
   const [where, bounds] =
     prefix === "" ? [NEWEST, []] : TENANT.test(prefix) ? [NEWEST_OF_TENANT, [from]] : [NEWEST_NAMED, [from, `${from}${LAST_CHARACTER}`]];
   const rows = db.all(`${ROW} ${where}`, [...bounds, end, limit]);
@@ -95,25 +86,24 @@ export function infoOf(db: Database, runId: string): RunInfo {
 }
 
 function withKeptTally(db: Database, info: RunInfo): RunInfo {
-  const [text, checksum] = db.first(TALLY, [keyOf(info.runId)]) ?? [];
+  const [text, checksum] = db.first(TALLY, [nameOf(info.runId)]) ?? [];
   const tally = tallyIn(info, textOf(text), checksum);
   return tally === undefined ? info : { ...info, tally };
 }
 
-/** Writes the tally of a run that has at least its events, unless the run was removed meanwhile. */
 export function keepTally(db: Database, tally: RunTally): void {
   const { text, checksum } = tallyText(tally);
   const { id, events } = tally.summary;
   db.run("INSERT OR REPLACE INTO tallies (number, tally, checksum) SELECT number, ?, unhex(?) FROM runs WHERE run = ? AND events >= ?", [
     text,
     checksum,
-    keyOf(id),
+    nameOf(id),
     events,
   ]);
 }
 
 function runInfo(number: unknown, run: unknown, events: unknown): RunInfo {
-  const runId = idOf(run);
+  const runId = idOf(textOf(run));
   if (runId === undefined) throw damagedRow(number, "Expected the name of each run, but one was changed since it was written", {});
   if (isCount(events)) return { runId, events };
   throw damagedRow(number, `Expected how many events run ${runId} has, but that was changed since it was written`, { runId });
@@ -128,11 +118,10 @@ function damagedRow(number: unknown, found: string, data: { readonly runId?: str
 }
 
 export function createRun(db: Database, runId: string): void {
-  if (headOf(db, runId) !== undefined)
-    throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+  if (headOf(db, runId) !== undefined) throw takenId(runId);
   const given = db.first("SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = 'runs'")?.[0];
   if (typeof given === "number" && given >= MAX_NUMBER) throw full(`more than ${MAX_NUMBER} runs`);
-  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, unhex(?))", [keyOf(runId), NOBODY, chainStart(runId)]);
+  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, unhex(?))", [nameOf(runId), NOBODY, chainStart(runId)]);
 }
 
 export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
@@ -174,14 +163,12 @@ function ownerIn(db: Database, number: number): string | undefined {
 export function ownedRun(db: Database, runId: string, epoch: number): OwnedHead {
   const head = knownRun(db, runId);
   if (head.epoch === epoch && epoch !== NOBODY) return head;
-  throw stale(runId, head.epoch, epoch);
+  throw staleEpoch(runId, head.epoch, epoch);
 }
 
 export function appendEvents(db: Database, runId: string, epoch: number, expectedSeq: number, blocks: readonly EventBlock[]): void {
   const head = ownedRun(db, runId, epoch);
-  if (head.events !== expectedSeq) {
-    throw new JournalError("SEQ_MISMATCH", `Expected event ${head.events} of run ${runId} next, got ${expectedSeq}.`);
-  }
+  if (head.events !== expectedSeq) throw wrongSeq(runId, head.events, expectedSeq);
   const end = blocks.reduce((sum, { events }) => sum + events, expectedSeq);
   if (end > PLACES) throw full(`more than ${PLACES} events of run ${runId}`);
   if (blocks.length === 0) return;
@@ -205,14 +192,12 @@ function writeChat(db: Database, number: number, { turns }: Chat): void {
   }
 }
 
-/** Returns at most two rows before an event, the last one first. */
 export function rowsBefore(db: Database, number: number, seq: number): readonly Position[] {
   const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 2";
   const rows = db.all(sql, [number * PLACES, number * PLACES + seq]);
   return rows.map(([place, checksum]) => ({ seq: Number(place) - number * PLACES, checksum: String(checksum) }));
 }
 
-/** Removes a run; an unknown one is no error. */
 export function removeRun(db: Database, runId: string): void {
   const head = headOf(db, runId);
   if (head === undefined) return;
@@ -232,7 +217,6 @@ function emptyRun(db: Database, { number }: RunHead): void {
   for (const table of ["chats", "chat_messages", "tallies", "snapshots"]) db.run(`DELETE FROM ${table} WHERE number = ?`, [number]);
 }
 
-/** Bytes that {@link writeAndRemove} writes: they need some pages, as an append does. */
 const PROBE = 16 * 1024;
 
 /** Writes as much as an append may, and removes it. No run has the number 0. */
@@ -241,62 +225,25 @@ export function writeAndRemove(db: Database): void {
   db.run("DELETE FROM snapshots WHERE number = 0", []);
 }
 
-/** Encodes an id without NUL and lone surrogates, which SQLite does not keep. */
-function keyOf(runId: string): string {
-  return JSON.stringify(runId);
-}
-
-/** Decodes the key of a run; undefined for a damaged one. */
-function idOf(key: unknown): string | undefined {
-  try {
-    const id: unknown = key instanceof Uint8Array ? JSON.parse(Buffer.from(key).toString()) : undefined;
-    return typeof id === "string" ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function countOf(value: unknown): number {
   if (isCount(value)) return value;
   throw new JournalError("JOURNAL_DAMAGED", "Expected the journal's own counts, but one of them was changed since it was written.");
-}
-
-function stale(runId: string, now: number, epoch: number): JournalError {
-  const owner = now === NOBODY ? "it has no owner now" : "another owner has claimed it";
-  return new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
 }
 
 function full(what: string): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected what one journal can hold, got ${what}. Use another file for what comes next.`);
 }
 
-/** Facts about a journal's file. */
 export interface JournalFacts {
-  /** The version of its schema. */
   readonly version: number;
   readonly runs: number;
-  /** Bytes of the file and its log. */
   readonly bytes: number;
 }
 
-/**
- * Reads facts about a journal's file and checks that it can be written.
- *
- * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
- */
+/** Reads facts about a journal's file and checks that it can be written. */
 export function journalFacts(path: string): Promise<JournalFacts> {
   return withFile(path, JOURNAL, (db, file) => {
     db.transaction("IMMEDIATE", () => {});
     return { version: JOURNAL.version, runs: allRuns(db).length, bytes: sizeOf(file) };
   });
-}
-
-/**
- * Gives the space of removed runs back to the disk.
- *
- * @returns the bytes before and after
- * @throws JournalError `JOURNAL_UNWRITABLE` while another process uses the file, `JOURNAL_FULL`, `JOURNAL_DAMAGED`
- */
-export function compactJournal(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return compactFile(path, JOURNAL);
 }

@@ -4,18 +4,9 @@ import { parsedJson } from "../kernel/json.ts";
 import type { StoreState } from "../memory/message-store.ts";
 import { changedMessage, decodeMessage, SPAN } from "./message-rows.ts";
 import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
-import type { FileFault, FileKind } from "./sqlite-errors.ts";
+import type { FileKind } from "./sqlite-errors.ts";
 import { compactFile, withFile } from "./sqlite-file.ts";
 
-const faultCodes: Readonly<Record<FileFault, string>> = {
-  foreign: "MEMORY_FOREIGN",
-  newer: "MEMORY_NEWER",
-  full: "MEMORY_FULL",
-  unwritable: "MEMORY_UNWRITABLE",
-  damaged: "MEMORY_DAMAGED",
-};
-
-/** SQL of the tables of `sqlite-words.ts`. */
 export const CREATE_WORDS = `CREATE VIRTUAL TABLE file.words USING fts5(
     terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '.'"
   );
@@ -41,16 +32,14 @@ export const STORE: FileKind = {
    CREATE TABLE file.vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
    CREATE TABLE file.removed (number INTEGER NOT NULL, identity BLOB NOT NULL, PRIMARY KEY (number, identity)) STRICT, WITHOUT ROWID;
    ${CREATE_WORDS}`,
-  error: (fault, message, o) => new MemoryError(faultCodes[fault], message, o),
+  error: (fault, message, o) => new MemoryError(`MEMORY_${fault.toUpperCase()}`, message, o),
 };
 
 /** SQL of a message's row as one line. A body is JSON without line breaks. */
 export const MESSAGE_LINE = "lower(hex(checksum)) || ' ' || place || ' ' || lower(hex(identity)) || ' ' || body";
 
-/** The row of a role. */
 export interface RoleRow extends StoreState {
   readonly number: number;
-  /** The row before its first place. */
   readonly base: number;
 }
 
@@ -70,13 +59,13 @@ export function baseOf(db: Database, roleId: string): number | undefined {
 }
 
 /** The places of more roles are no safe integers. */
-const MOST_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
+const MAX_ROLES = Math.floor(Number.MAX_SAFE_INTEGER / SPAN);
 
 export function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
   const role = roleOf(db, roleId) as RoleRow;
-  if (role.number < MOST_ROLES) return role;
-  throw new MemoryError("MEMORY_FULL", `Expected at most ${MOST_ROLES} memories in one file, got one more. Use another file for it.`);
+  if (role.number < MAX_ROLES) return role;
+  throw new MemoryError("MEMORY_FULL", `Expected at most ${MAX_ROLES} memories in one file, got one more. Use another file for it.`);
 }
 
 /** Stands in place of the name of a role without messages, which may name a person. A role is found by it too. */
@@ -99,15 +88,11 @@ export function withoutNames(db: Database): void {
 
 const HAS_MESSAGES = `EXISTS (SELECT 1 FROM messages WHERE place > roles.number * ${SPAN} AND place < (roles.number + 1) * ${SPAN})`;
 
-/** The contents of a store for one role. */
 export interface StoredRole {
   readonly roleId: string;
   readonly messages: number;
-  /** Characters of its messages as they are stored. */
   readonly characters: number;
-  /** The number of vectors by the fingerprint of their embedder. */
   readonly vectors: readonly { readonly fingerprint: string; readonly count: number }[];
-  /** Milliseconds since 1970 when its newest message was stored. */
   readonly newest: number;
 }
 
@@ -119,15 +104,8 @@ export function storedRoles(path: string): Promise<readonly StoredRole[]> {
   );
 }
 
-/**
- * Gives the space of removed messages back to the disk.
- *
- * @returns the bytes before and after
- * @throws MemoryError like the store itself; `MEMORY_UNWRITABLE` while another process uses it
- */
-export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return compactFile(path, STORE);
-}
+/** Gives the space of removed messages back to the disk. Returns the bytes before and after. */
+export const compactStore = (path: string): ReturnType<typeof compactFile> => compactFile(path, STORE);
 
 function roleIn(db: Database, [number, name]: SqlRow): StoredRole {
   const range = [Number(number) * SPAN, (Number(number) + 1) * SPAN];

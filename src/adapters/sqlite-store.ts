@@ -29,7 +29,6 @@ import { filePath, type FileOptions, openFile } from "./sqlite-file.ts";
 import { baseOf, madeRole, MESSAGE_LINE, roleOf, type RoleRow, scopesIn, STORE, withoutNames } from "./sqlite-store-file.ts";
 import { likeliestPlaces, removeWords, renewWords, writeWords } from "./sqlite-words.ts";
 
-/** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
 /** Rows of a page: other work runs between two pages. */
 const PAGE = 500;
@@ -62,13 +61,11 @@ export function sqliteStore(options: SqliteStoreOptions): MessageStore {
 }
 
 /**
- * See {@link sqliteStore}. Owns the connection. A row of the file is the base of its role plus the place.
- *
- * SqliteStore.S1 (`add`) a resolved addition is on the disk (write-ahead log, synchronous=FULL), with the words of its messages. SqliteStore.S2
- * (`read`) every row is checked when it is read: a changed message is the error `MEMORY_DAMAGED`, and a changed vector is computed again; only the
- * index of words is not checked. SqliteStore.S3 (`openFile`) files are created with permissions for their owner alone; a file of another program or
- * version is not changed. SqliteStore.S4 (`roleOf`) ids are data: none becomes a path. SqliteStore.S6 (`close`) after it the file is complete without
- * its log, unless another connection reads it at that moment, and the process has no handle of it.
+ * See {@link sqliteStore}. It owns the connection. A row of the file is the base of its role plus the place. SqliteStore.S1 (`add`) a resolved
+ * addition is on the disk, with the words of its messages. SqliteStore.S2 (`read`) every row is checked when it is read: a changed message is the
+ * error `MEMORY_DAMAGED`, and a changed vector is computed again; the index of words is not checked. SqliteStore.S3 (`openFile`) files are their
+ * owner's alone; a file of another program or version is not changed. SqliteStore.S4 (`roleOf`) ids are data: none becomes a path. SqliteStore.S6
+ * (`close`) leaves a complete file without its log, unless another connection reads it, and no handle.
  */
 export class SqliteStore implements MessageStore {
   readonly #where: Omit<FileOptions, "kind">;
@@ -258,7 +255,7 @@ function messagesIn(db: Database, sql: string, values: readonly (number | string
 function vectorIn([row, bytes, checksum]: SqlRow, fingerprint: string, base: number): StoredVector[] {
   if (!(bytes instanceof Uint8Array) || bytes.length % 4 !== 0) return [];
   if (vectorChecksum(Number(row), fingerprint, bytes) !== Number(checksum)) return [];
-  return [{ place: Number(row) - base, vector: numbersOf(bytes, 0, bytes.length) }];
+  return [{ place: Number(row) - base, vector: numbersOf(bytes) }];
 }
 
 // One flipped bit can make text of any value, and text that is not UTF-8 ends the process: columns are read as bytes or numbers.

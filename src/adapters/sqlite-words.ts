@@ -5,18 +5,16 @@ import { type Database, textOf } from "./sqlite-database.ts";
 import { CREATE_WORDS, MESSAGE_LINE, type RoleRow } from "./sqlite-store-file.ts";
 
 /*
- * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that adds a
- * message adds its words. Each word has the number of its role before it, so that the words of a role are stored together.
- *
- * The index has no checksums: a changed bit in it may hide a message from a search until the memory is rebuilt.
+ * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that adds a message
+ * adds its words, each with the number of its role before it. The index has no checksums: a changed bit may hide a message from a search.
  */
 
 /** Characters that are indexed of a word. */
-const LONGEST_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 /** Limit on the messages of one word, the newest ones, and roughly the most of all words together. */
-const MOST_NAMED = 50_000;
+const MAX_NAMED = 50_000;
 /** Limit on the words of a search, the rarest ones. */
-const MOST_WORDS = 64;
+const MAX_WORDS = 64;
 /** Weight of a misspelt word, as in the ranking of candidates. */
 const MISSPELT = 0.45;
 
@@ -43,10 +41,7 @@ export function renewWords(db: Database): void {
   }
 }
 
-/**
- * Returns the places of at most `most` messages that hold the most and the rarest of some words. Searches the rarest words first, and frequent
- * ones only as far as needed.
- */
+/** Searches the rarest words first, and frequent ones only as far as needed. */
 export function likeliestPlaces(
   db: Database,
   { number, base, last }: RoleRow,
@@ -57,7 +52,7 @@ export function likeliestPlaces(
     const whole = `"${keyOf(number, word.word)}"${word.isBeginning ? " *" : ""}`;
     return { word, whole, count: Number(db.first(COUNT_ROWS, [whole])?.[0]) };
   });
-  const rarest = counted.sort((a, b) => Number(a.count === 0) - Number(b.count === 0) || a.count - b.count).slice(0, MOST_WORDS);
+  const rarest = counted.sort((a, b) => Number(a.count === 0) - Number(b.count === 0) || a.count - b.count).slice(0, MAX_WORDS);
   const scores = new Map<number, number>();
   const give = (expression: string, score: number): number => {
     const places = placesWith(db, expression, base);
@@ -66,7 +61,7 @@ export function likeliestPlaces(
   };
   let named = 0;
   for (const { word, whole, count } of rarest) {
-    if (named + count > MOST_NAMED && scores.size >= most) continue;
+    if (named + count > MAX_NAMED && scores.size >= most) continue;
     const misspelt = misspeltWords(db, number, word, count > 0).map((other) => `"${keyOf(number, other)}"`);
     const weight = Math.log(1 + last / (1 + count));
     if (count > 0) named += give(whole, weight);
@@ -79,11 +74,10 @@ export function likeliestPlaces(
 }
 
 function placesWith(db: Database, expression: string, base: number): number[] {
-  const [places] = db.first(READ_PLACES, [base, expression, MOST_NAMED]) ?? [];
+  const [places] = db.first(READ_PLACES, [base, expression, MAX_NAMED]) ?? [];
   return textOf(places)?.split(" ").map(Number) ?? [];
 }
 
-/** Finds misspelt forms of a word. They share its beginning, or only its first letter if nothing else is found. */
 function misspeltWords(db: Database, number: number, { word, wrongLetters }: SoughtWord, isFound: boolean): readonly string[] {
   if (wrongLetters === 0) return [];
   const found = wordsLike(db, number, word, wrongLetters, word.slice(0, Math.floor(word.length / (wrongLetters + 1))));
@@ -114,7 +108,7 @@ function isAlike(word: string, other: string, most: number): boolean {
 }
 
 function keyOf(number: number, word: string): string {
-  return `${number}.${word.length > LONGEST_WORD ? Array.from(word).slice(0, LONGEST_WORD).join("") : word}`;
+  return `${number}.${word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word}`;
 }
 
 const COUNT_ROWS = "SELECT count(*) FROM words WHERE words MATCH ?";

@@ -6,19 +6,14 @@ import { filePath, JOURNAL } from "./sqlite-file.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 /*
- * A journal on disk for all runs of a project: one SQLite file, over `libsql`, which the first call loads.
+ * A journal on disk for all runs of a project: one SQLite file, over `libsql`, which the first call loads. SqliteJournal.J1 (`append`) a resolved
+ * change is on the disk (write-ahead log, synchronous=FULL). SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a
+ * refused one does not affect the others. SqliteJournal.J3 (`RunLocks`) a run has one living owner, and a stale epoch cannot append. SqliteJournal.J4
+ * (`readEvents`) every row is checked when it is read; a reader gets the intact events and then a typed error. SqliteJournal.J5 (`writeChat`) each
+ * message of a conversation is stored once in a run. SqliteJournal.J6 (`openFile`) files are their owner's alone; a file of another program or
+ * version is not changed. SqliteJournal.J7 (`close`) leaves a complete file without its log, unless another connection reads it, and no handle.
  *
- * SqliteJournal.J1 (`append`) a resolved append is on the disk (write-ahead log, synchronous=FULL); a change of a run's owner need not be,
- * because no owner survives a loss of power. SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a refused
- * one does not affect the others. SqliteJournal.J3 (`RunLocks`) a run has one living owner, and a stale epoch cannot append.
- * SqliteJournal.J4 (`readEvents`) every row is checked when it is read; a reader gets the intact events and then a typed error, never a
- * wrong event. SqliteJournal.J5 (`writeChat`) each message of a conversation is stored once in a run, however often a model reads it.
- * SqliteJournal.J6 (`openFile`) files are created with permissions for their owner alone; a file of another program, or of a newer version,
- * is not changed. SqliteJournal.J7 (`close`) after it the file is complete without its log, unless another connection reads it at that
- * moment, and the process has no handle of it.
- *
- * A deleted `-wal` file looks like a kill before its commits. Locks over a network file system, and disks that report a write before it is
- * finished, are not supported.
+ * A deleted `-wal` file looks like a kill before its commits. Locks over a network file system are not supported.
  */
 
 export { flushOnSignals, type Flushable, type FlushOptions } from "./flush-on-signals.ts";

@@ -2,31 +2,23 @@ import { isSuspicious, plainFault } from "../runtime/record/parse-event.ts";
 import { hash } from "node:crypto";
 import { NotJsonError } from "../kernel/errors.ts";
 
-/*
- * JSON text of a store. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such
- * a key is parsed for it.
- */
+/* JSON of a store. Keys that name a prototype are refused in both directions; only a string that may hold such a key is parsed for it. */
 
 export function assertPlain(text: string, what: string): void {
   const fault = isSuspicious(text) ? plainFault(JSON.parse(text)) : undefined;
   if (fault !== undefined) throw new NotJsonError(what, fault);
 }
 
-/**
- * Parses a text of this package; undefined for any other text.
- *
- * @param isSurelyPlain the text is a part of one that is not {@link isSuspicious}
- */
-export function parsePlain(text: string, isSurelyPlain = false): { readonly value: unknown } | undefined {
+/** Parses JSON of this package; undefined for any other string. */
+export function parsePlain(text: string): { readonly value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return !isSurelyPlain && isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
+    return isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
   } catch {
     return undefined;
   }
 }
 
-/** Hexadecimal digits kept of a sha256: 128 bits. */
 const DIGEST_DIGITS = 32;
 
 /** The first {@link DIGEST_DIGITS} of the sha256 of bytes, or of a string as UTF-8, in capitals, as SQLite's own `hex()` writes them. */

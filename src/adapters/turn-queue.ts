@@ -1,17 +1,15 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 
 /**
- * Collects what is asked in one turn of the event loop, and works on it together. It owns what waits; its callers bound that.
- *
- * TurnQueue.Q1 (`add`) what is asked in one turn is one batch, in the order asked. TurnQueue.Q2 (`#drain`) one batch is worked on at a time;
- * what is asked meanwhile is the next one. TurnQueue.Q3 (`settled`) it resolves when nothing waits and no batch is worked on.
+ * Works on all requests of one turn of the event loop together. TurnQueue.Q1 (`add`) the requests of one turn are one batch, in their order.
+ * TurnQueue.Q2 (`#drain`) one batch is worked on at a time; later requests are the next one. TurnQueue.Q3 (`settled`) resolves when nothing waits and
+ * no batch is worked on.
  */
 export class TurnQueue<T> {
   readonly #work: (batch: readonly T[]) => Promise<void>;
   #waiting: T[] = [];
   #running: Promise<void> | undefined;
 
-  /** @param work must not reject */
   constructor(work: (batch: readonly T[]) => Promise<void>) {
     this.#work = work;
   }

@@ -20,8 +20,8 @@ export interface FormFault {
 }
 
 /** Characters of a text. Files that people write are far smaller. */
-const MOST_CHARACTERS = 256 * 1024;
-const MOST_FAULTS = 20;
+const MAX_CHARACTERS = 256 * 1024;
+const MAX_FAULTS = 20;
 
 /**
  * Reads a text in YAML 1.2, or JSON, and checks its form. The text is hostile: it may have 256 KiB; aliases, tags of its own, equal keys, keys that
@@ -34,8 +34,8 @@ const MOST_FAULTS = 20;
 export async function readYaml<S extends z.ZodType>(text: string, form: CheckedForm<S>): Promise<z.infer<S>> {
   takes("readYaml", "name", form.name, aText);
   takes("readYaml", "text", text, aText);
-  if (text.length > MOST_CHARACTERS) {
-    const message = `Expected at most ${MOST_CHARACTERS} characters, got ${text.length}.`;
+  if (text.length > MAX_CHARACTERS) {
+    const message = `Expected at most ${MAX_CHARACTERS} characters, got ${text.length}.`;
     throw formError(form, [{ path: "", message }]);
   }
   const yaml = await import("yaml");
@@ -58,11 +58,7 @@ export async function readYaml<S extends z.ZodType>(text: string, form: CheckedF
   );
 }
 
-/**
- * Checks the form of a value that a program made.
- *
- * @throws UsageError as {@link readYaml}, without lines and columns
- */
+/** Checks a value that a program made. @throws UsageError as {@link readYaml}, without lines and columns */
 export function readForm<S extends z.ZodType>(value: unknown, form: CheckedForm<S>): z.infer<S> {
   const faults = faultsOf(form.schema, value);
   if (faults.kind === "fits") return faults.value;
@@ -131,11 +127,11 @@ function firstLine(text: string): string {
 }
 
 function formError<S extends z.ZodType>({ name, code }: CheckedForm<S>, faults: readonly FormFault[], cause?: unknown): UsageError {
-  const shown = faults.slice(0, MOST_FAULTS).map(({ line, column, message }) => {
+  const shown = faults.slice(0, MAX_FAULTS).map(({ line, column, message }) => {
     const place = line === undefined ? name : `${name}:${line}:${column}`;
     return `${place}: ${message}`;
   });
-  const more = faults.length > MOST_FAULTS ? [`and ${faults.length - MOST_FAULTS} more`] : [];
+  const more = faults.length > MAX_FAULTS ? [`and ${faults.length - MAX_FAULTS} more`] : [];
   const data = { faults: faults.map((fault) => ({ ...fault })) };
   return new UsageError(code, [...shown, ...more].join("\n"), cause === undefined ? { data } : { data, cause });
 }

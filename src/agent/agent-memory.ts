@@ -1,6 +1,6 @@
 import { having, type Shape } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
-import type { ChatMeasure } from "../memory/chat-unit.ts";
+import type { ChatMeasure } from "../memory/chat-memory.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";

@@ -18,8 +18,6 @@ export interface PageCheckRequest {
   /** Milliseconds for everything. Default 180,000. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** True asks for a picture of the opened page. Default false. */
-  readonly picture?: boolean | undefined;
   readonly times?: Partial<typeof PAGE_TIMES> | undefined;
 }
 
@@ -28,8 +26,6 @@ export interface PageReport {
   readonly verdicts: readonly Verdict[];
   /** Errors of the page, each once: uncaught errors, `console.error`, own files that did not load, an empty page. */
   readonly faults: readonly Fault[];
-  /** PNG of 1280 x 800 pixels. */
-  readonly picture?: Uint8Array | undefined;
 }
 
 /** Milliseconds: for an element or what is expected of it, and then for an answer of the page; for loading; for all steps of a criterion. */
@@ -53,7 +49,6 @@ const PageEvent = z.discriminatedUnion("kind", [
     /** True when it could not be opened at all. */
     isDead: z.boolean(),
     ...problems,
-    picture: z.base64().max(3_000_000).optional(),
   }),
   z.object({ kind: z.literal("begun"), id: z.string() }),
   z.object({ kind: z.literal("result"), id: z.string(), outcome, evidence: line, ...problems }),
@@ -133,7 +128,6 @@ function orderOf(request: PageCheckRequest, left: readonly PageCriterion[], { op
   const { step, load, criterion: all } = { ...PAGE_TIMES, ...request.times };
   return {
     open: request.open ?? "index.html",
-    picture: request.picture ?? false,
     skipOpening: opened !== undefined,
     criteria: left.map(({ criterion, steps }) => ({ id: criterion.id, steps: JSON.parse(JSON.stringify(steps)) as Json })),
     ...{ totalTime, stepTime: step, loadTime: load, criterionTime: all, ruleTime: RULE_TIME },
@@ -169,7 +163,6 @@ function reportOf(request: PageCheckRequest, criteria: readonly PageCriterion[],
     by: "browser",
     verdicts: criteria.map(({ criterion }) => verdictOf(criterion, results.get(criterion.id))),
     faults: faults.slice(0, MOST_FAULTS),
-    picture: opened?.picture === undefined ? undefined : Buffer.from(opened.picture, "base64"),
   };
 }
 

@@ -1,5 +1,5 @@
 import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
-import type { Priority } from "./acceptance.ts";
+import type { Criterion } from "./acceptance.ts";
 
 /** The result of one criterion. A judgement is never a proof. */
 export type Outcome = "proven" | "failed" | "judged" | "not checked";
@@ -7,7 +7,7 @@ export type Outcome = "proven" | "failed" | "judged" | "not checked";
 /** The result of one criterion with its evidence. Plain JSON. */
 export interface Verdict {
   readonly id: string;
-  readonly priority: Priority;
+  readonly priority: Criterion["priority"];
   readonly outcome: Outcome;
   readonly by: "command" | "browser" | "judgement" | "nothing";
   readonly evidence: string;

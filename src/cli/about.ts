@@ -54,7 +54,6 @@ const AboutSchema = z.object({
   idea: z.string(),
   out: z.string().refine(isAbsolute),
   model: ModelSchema.extend({ baseURL: z.url({ protocol: /^https?$/ }).optional() }),
-  /** Id of the bundled idea whose script answered. */
   demo: z.string().min(1).optional(),
   seed: z.string().optional(),
   rounds: z.int().positive(),
@@ -121,7 +120,6 @@ function recordedModel({ id, price }: Pick<ChosenModel["model"], "id" | "price">
   return { id, price: { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) } };
 }
 
-/** A base URL without its parts that may be secret. */
 export function publicURL(baseURL: string | undefined): string | undefined {
   if (baseURL === undefined || !URL.canParse(baseURL)) return undefined;
   const { origin, pathname } = new URL(baseURL);

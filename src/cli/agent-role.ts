@@ -70,7 +70,6 @@ function tellPlan(event: FlowEvent, { logger }: Pick<RoleContext, "logger">, tel
   }
 }
 
-/** The answer of a plan, also where some steps could not be done: it says which. */
 function answerOf({ status, answer, error, steps }: FlowResult): string {
   if (error !== undefined) throw error;
   if (status !== "blocked" || steps.some((step) => step.status === "done")) return answer;

@@ -7,11 +7,9 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { AgentSettings } from "./settings.ts";
 
-/** Characters of the first line of a commit. */
 const SUBJECT = 72;
 const NAMED = 3;
 
-/** The first line of a commit. */
 export function subjectOf(task: string): string {
   const [line = ""] = task.trim().split("\n");
   return line.length <= SUBJECT ? line : `${line.slice(0, SUBJECT - 1).trimEnd()}…`;

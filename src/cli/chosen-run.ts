@@ -66,7 +66,6 @@ function fileOf(id: string, folders: readonly FolderSettings[]): string {
   return folders.find(({ model, roles = {} }) => model === id || Object.values(roles).includes(id))?.file ?? "";
 }
 
-/** A sentence about a bound of a folder that does not hold, or that lowers one that the user gave. */
 function boundNote<N extends number>(
   file: string,
   [wished, own, held]: readonly [wished: N | undefined, own: N, held: N],

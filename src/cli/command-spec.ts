@@ -5,11 +5,9 @@ import type { Session } from "./session.ts";
 /** An option, with help of its own where it means something else here; or the heading of the options that follow. */
 export type OptionUse = OptionName | `${string}:` | { readonly [Name in OptionName]?: string | readonly [flags: string, text: string] };
 
-/** Runs a command with its arguments. */
 export type Handler = (session: Session, flags: Flags, ...args: string[]) => Promise<ExitCode | void>;
 
 export interface CommandSpec {
-  /** The name and the arguments, as they are typed. */
   readonly name: string;
   readonly text: string;
   /** The heading of this command and those that follow. */

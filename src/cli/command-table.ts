@@ -173,7 +173,7 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     text: "look at runs in a browser: who said what to whom, why, and what it cost; reads and changes nothing",
     args: { id: `${RUN} (default: the list of all)` },
     options: [...STORED, { port: "listen on this port of 127.0.0.1 (default: a free one)" }],
-    load: async () => (await import("./commands/inspect.ts")).inspect,
+    load: async () => (await import("./commands/serve.ts")).inspect,
   },
   {
     name: "serve",

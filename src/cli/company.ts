@@ -3,13 +3,12 @@ import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { defined } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { Team } from "../team/team.ts";
 import { chooseSandbox } from "../workspace/choose-sandbox.ts";
-import type { ExistingProject } from "../workspace/existing-project.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
-import type { IsOwn } from "../workspace/kept-files.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
@@ -27,7 +26,6 @@ import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./set
 
 export const COMPANY = "software company";
 
-/** Characters of a plan that a line shows. */
 const MAX_PLAN = 2_000;
 
 export interface CompanyParts {
@@ -45,27 +43,38 @@ export interface CompanyParts {
 export type Company = Awaited<ReturnType<typeof openCompany>>;
 
 export async function openCompany(session: Session, parts: CompanyParts) {
-  const { settings, folder, past } = parts;
-  const isContinued = past !== undefined;
+  const { settings, folder, past, runId } = parts;
+  const { screen } = session;
   const { signal } = session.interruptions;
+  const isContinued = past !== undefined;
   const isGuest = worksInNamedFolder(settings);
-  const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
   // An agent in a user's folder changes files that it was asked to change; it has seen them.
   const isOwn = (path: string, content: Uint8Array): boolean => isGuest || past?.expected(path)?.has(sha256Of(content)) === true;
-  const existing = await openedProject(parts, isOwn, signal);
-  const workspace =
-    existing?.workspace ?? (await openWorkspace({ root: folder, force: isContinued || settings.force || isGuest, git, signal, isOwn }));
+  const isChange = settings.agent === undefined && changesProject(settings.crew);
+  const existing = isChange
+    ? await (
+        await import("../workspace/existing-project.ts")
+      ).openExisting({
+        root: folder,
+        name: runId,
+        isOwn,
+        earlier: past?.paths ?? [],
+        signal,
+      })
+    : undefined;
+  const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
+  const force = isContinued || settings.force || isGuest;
+  const workspace = existing?.workspace ?? (await openWorkspace({ root: folder, force, git, signal, isOwn }));
   const dirty = settings.agent === undefined || isContinued ? {} : await dirtyIn(workspace, signal);
   const { close, tools } = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
   try {
     const mcpTools = tools.length === 0 ? {} : { mcpTools: tools.map(({ spec }) => spec) };
     const agent = settings.agent && { ...settings.agent, ...dirty, ...mcpTools };
-    const { screen } = session;
     const tell = (line: string): void => screen.say(screen.style.faint(shown(line, MAX_PLAN)));
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell, diff });
     const { name, roles, reserve = [], output } = crew;
-    const team = await teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
+    const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
     return { team, roles, output, workspace, existing, agent, close };
   } catch (error) {
     await close();
@@ -73,36 +82,25 @@ export async function openCompany(session: Session, parts: CompanyParts) {
   }
 }
 
-async function openedProject(
-  { settings: { crew, agent }, folder, runId, past }: CompanyParts,
-  isOwn: IsOwn,
-  signal: AbortSignal,
-): Promise<ExistingProject | undefined> {
-  if (agent !== undefined || !changesProject(crew)) return undefined;
-  const { openExisting } = await import("../workspace/existing-project.ts");
-  return openExisting({ root: folder, name: runId, isOwn, earlier: past?.paths ?? [], signal });
-}
-
 export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
 }
 
-/** Refuses to fork a run whose files are those of a project that was there. @throws UsageError `FORK_CHANGE` */
+/** Refuses to fork a run whose files are those of an existing project. @throws UsageError `FORK_CHANGE` */
 export function assertOwnProject({ crew }: Pick<CompanySettings, "crew">): void {
   if (!changesProject(crew)) return;
   const expected = "Expected a run that made a project of its own, got one that changed a project that was there";
   throw new UsageError("FORK_CHANGE", `${expected}, whose files it does not have. Begin a new run: troupe --in <dir>`);
 }
 
-async function teamOf(
+function teamOf(
   session: Session,
   { settings, chosen, journal, logger = session.screen.logger }: CompanyParts,
   crew: RunCrew,
   read: ReadFile,
-): Promise<Team> {
+): Team {
   const { model, budget, secrets, modelOf } = chosen;
   const { allowUnpriced, seed, models = {}, allowed = [] } = settings;
-  const human = humanPort(session, { read, allowed });
   return new Team({
     ...crew,
     model,
@@ -111,9 +109,7 @@ async function teamOf(
     secrets,
     allowUnpriced,
     logger,
-    ...(budget === undefined ? {} : { budget }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(human === undefined ? {} : { human }),
+    ...defined({ budget, seed, human: humanPort(session, { read, allowed }) }),
   });
 }
 
@@ -125,36 +121,33 @@ export interface RunCrew {
   readonly output?: readonly string[] | undefined;
 }
 
+interface CrewParts extends Pick<AgentRoleParts, "more" | "tell"> {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
+}
+
 export async function crewOf(
   { agent, crew, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent" | "crew">,
-  parts: {
-    readonly workspace: Workspace;
-    readonly sandbox: Sandbox;
-    readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
-  } & Pick<AgentRoleParts, "more" | "tell">,
+  parts: CrewParts,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
     const { agentRole } = await import("./agent-role.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
-  const { workspace, sandbox } = parts;
+  const { workspace, sandbox, diff = () => Promise.resolve("") } = parts;
   switch (crew.kind) {
-    case "software-company":
-      return { name: "", roles: softwareCompany({ workspace, sandbox, ...companyParts(crew, parts), review: codeReview }) };
+    case "software-company": {
+      const { kind: _kind, existing, ...options } = crew;
+      const change = existing === true ? { existing, diff } : {};
+      return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, review: codeReview }) };
+    }
     case "waterfall":
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
-    case "module": {
+    case "module":
       return openedCrew(crew, { workspace, sandbox });
-    }
   }
-}
-
-function companyParts(
-  { size, stack, existing, approve, asks, allowInstall, implement }: Extract<CrewSettings, { kind: "software-company" }>,
-  { diff = () => Promise.resolve("") }: Pick<Parameters<typeof crewOf>[1], "diff">,
-) {
-  return { size, stack, approve, asks, allowInstall, implement, ...(existing === true ? { existing, diff } : {}) };
 }
 
 export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
@@ -174,7 +167,6 @@ export function worksInNamedFolder(settings: CompanySettings): boolean {
   return workerOf(settings) !== "company" && settings.out !== undefined;
 }
 
-/** True when a folder holds files and no repository. */
 async function holdsFilesAlone(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch((): string[] => []);
   return names.some((name) => name !== ".troupe") && !names.includes(".git");
@@ -189,32 +181,30 @@ async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<P
 }
 
 /**
- * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless
- * the user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
+ * The sandbox for a project's tests. Code of a model runs in bubblewrap or, unless the user allows it, not at all. The bundled scripts are
+ * part of this package, so their tests also run without it.
  */
 export async function sandboxFor(
   { screen, host, interruptions }: Session,
-  settings: Pick<CompanySettings, "sandbox" | "runTests"> & Partial<Pick<CompanySettings, "crew">>,
+  { sandbox: wanted, runTests, crew }: Pick<CompanySettings, "sandbox" | "runTests"> & Partial<Pick<CompanySettings, "crew">>,
   isScripted: boolean,
 ): Promise<Sandbox> {
-  if (!settings.runTests) return refusedSandbox("nothing is to run (--no-run-tests)", "Leave that option out.");
-  const sandbox = await untilAborted(chooseSandbox(settings.sandbox), interruptions.signal);
-  if (sandbox.kind === "none" && !isScripted) {
-    screen.say(screen.style.warn("What the model writes runs without isolation, because of --sandbox none: it can do whatever you can."));
-  }
+  const warn = (text: string): void => screen.say(screen.style.warn(text));
+  if (!runTests) return refusedSandbox("nothing is to run (--no-run-tests)", "Leave that option out.");
+  const sandbox = await untilAborted(chooseSandbox(wanted), interruptions.signal);
+  if (sandbox.kind === "none" && !isScripted)
+    warn("What the model writes runs without isolation, because of --sandbox none: it can do whatever you can.");
   if (sandbox.kind !== "refused") {
-    const { crew } = settings;
     const mayBePage = crew?.kind === "software-company" && (crew.stack ?? "page") === "page";
     const lack = mayBePage ? (await import("../checks/chromium.ts")).missingPageMeans(sandbox) : undefined;
-    if (lack !== undefined)
-      screen.say(screen.style.warn(`No page can be opened here, so criteria of a page are not checked: ${shown(lack)}`));
+    if (lack !== undefined) warn(`No page can be opened here, so criteria of a page are not checked: ${shown(lack)}`);
     return sandbox;
   }
-  if (isScripted && settings.sandbox === "auto") {
+  if (isScripted && wanted === "auto") {
     screen.say(screen.style.faint("Bubblewrap does not work here; these tests are part of the bundled script and run without it."));
     return chooseSandbox("none");
   }
   const { reason, hint } = (await sandbox.run({ root: host.cwd, command: ["node"] })) as Refusal;
-  screen.say(screen.style.warn(`The project's tests will not run: ${shown(reason)}. ${shown(hint)}`));
+  warn(`The project's tests will not run: ${shown(reason)}. ${shown(hint)}`);
   return sandbox;
 }

@@ -85,13 +85,11 @@ function after(position: Position, word: string): Position {
   return chosen === undefined ? { ...position, given: [...given, word] } : { ...position, command: chosen, given: [] };
 }
 
-/** The name of an option, and its value where it is in the same word. */
 function divided(word: string): readonly [name: string, value: string | undefined] {
   const at = word.indexOf("=");
   return word.startsWith("--") && at !== -1 ? [word.slice(0, at), word.slice(at + 1)] : [word, undefined];
 }
 
-/** The command, and its default subcommand. */
 function withDefault(command: Command): readonly Command[] {
   const { _defaultCommandName: name } = command as unknown as { readonly _defaultCommandName: string | null };
   return [command, ...command.commands.filter((one) => one.name() === name)];

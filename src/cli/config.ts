@@ -58,7 +58,6 @@ interface Config extends TimeTexts, Pick<FolderSettings, "model" | "roles" | "ro
   readonly apiKey?: { readonly env: string } | undefined;
 }
 
-/** The path of the user's config file; undefined where there is no home folder. */
 export function userConfig(env: Variables): string | undefined {
   const base = valueIn(env, "XDG_CONFIG_HOME") ?? "";
   if (isAbsolute(base)) return join(base, "troupe", "config.yaml");
@@ -104,7 +103,6 @@ async function configIn(host: Pick<Host, "cwd" | "env" | "stdin">, path: string,
   return ((await readYaml(text, { schema: schema.nullable(), name: path, code: "CONFIG_INVALID" })) ?? {}) as Config;
 }
 
-/** The settings as the variables that would say the same. */
 function variablesOf(config: Config, env: Variables): Readonly<Record<string, string>> {
   const values = { ...config } as Readonly<Record<string, string | number | undefined>>;
   const { models, roles, apiKey } = config;

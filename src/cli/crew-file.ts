@@ -19,14 +19,12 @@ import type { Session } from "./session.ts";
 import { BUILT_IN, companyOptions, type CompanySettings, conflict, type CrewSettings, type FileCrew, type ModuleCrew } from "./settings.ts";
 import { assertInFolder, importedModule, isInside, readText } from "./text-file.ts";
 
-/** The longest crew file and module, in bytes. */
 const MAX_BYTES = 256 * 1024;
 const DATA_FILE = /\.(ya?ml|json)$/i;
 const MODULE = /\.[cm]?[jt]s$/i;
 const MAX_FINDINGS = 20;
 const USUAL_MS = 3_600_000;
 
-/** For crews whose roles are only inspected. */
 export const NO_PORTS: CrewPorts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
 
 /** The flags of a run without its crew; the crew, unless it is one with settings of its own; and what its file asks for. */
@@ -71,7 +69,6 @@ function isFile(word: string): boolean {
   return MODULE.test(word) || DATA_FILE.test(word);
 }
 
-/** What a role may do beyond the usual, in words. */
 function wideningOf({ name, timeout, agent }: Role): readonly string[] {
   const { default: others, rules = [] } = agent?.permissions ?? {};
   const allowed = rules.flatMap(({ tool, decide }) => (decide === "allow" ? [tool] : []));
@@ -82,7 +79,6 @@ function wideningOf({ name, timeout, agent }: Role): readonly string[] {
   ];
 }
 
-/** The settings of a crew that is no company with settings of its own. */
 async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
   const shipped = shippedCrews().map(({ name }) => name);
   if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };
@@ -122,7 +118,6 @@ function crewOfSpec(spec: CrewSpec, ports: CrewPorts): OpenedCrew {
   return { ...crew, own: [...crew.roles.slice(shipped), ...crew.reserve] };
 }
 
-/** True for a crew with roles that a program made. */
 function isMadeCrew(made: unknown): made is Partial<Crew> & Pick<Crew, "roles"> {
   if (!isRecord(made) || !Array.isArray(made["roles"]) || made["roles"].length === 0) return false;
   return (made["roles"] as readonly unknown[]).every((role) => isObject(role) && typeof (role as Partial<Role>).react === "function");

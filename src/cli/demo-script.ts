@@ -7,12 +7,11 @@ import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { scriptedModel, type ScriptedReply } from "../testing/scripted-model.ts";
 import { checkPath } from "../workspace/path-rules.ts";
 
-/** An idea with bundled replies: it can be played without a model. */
 export interface DemoIdea {
   readonly id: string;
   readonly title: string;
@@ -20,11 +19,9 @@ export interface DemoIdea {
   readonly aliases: readonly string[];
   readonly model: string;
   readonly price: ModelPrice;
-  /** The crew whose roles the replies answer. */
   readonly crew: "waterfall" | "software-company";
   /** The user's words when the product is there; only a software company's script has replies for it. */
   readonly change?: string;
-  /** Absolute path of the replies. */
   readonly folder: string;
 }
 
@@ -65,17 +62,13 @@ function demoFolder(): string {
   );
 }
 
-type WrittenIdea = Omit<DemoIdea, "id" | "folder" | "crew"> & Partial<Pick<DemoIdea, "crew">>;
-
 async function readIdea(id: string, folder: string): Promise<DemoIdea> {
   const path = join(folder, "idea.json");
   try {
-    const { title, idea, aliases, model, price, crew = "waterfall", change } = JSON.parse(await readFile(path, "utf8")) as WrittenIdea;
-    const isCompany = crew === "software-company";
-    return { id, title, idea, aliases, model, price, crew: isCompany ? crew : "waterfall", ...(isCompany ? { change } : {}), folder };
-  } catch (error) {
-    const reason = thrownText(error);
-    throw new UsageError("DEMO_INVALID", `Expected a bundled idea in ${path}, but it cannot be read: ${reason}.`, { cause: error });
+    return { crew: "waterfall", ...(JSON.parse(await readFile(path, "utf8")) as Omit<DemoIdea, "id" | "folder" | "crew">), id, folder };
+  } catch (cause) {
+    const text = `Expected a bundled idea in ${path}, but it cannot be read: ${thrownText(cause)}.`;
+    throw new UsageError("DEMO_INVALID", text, { cause });
   }
 }
 
@@ -88,16 +81,15 @@ export interface DemoModelOptions {
 const PIECE = /[^]{1,48}/gu;
 
 /**
- * A model that plays a bundled idea. Of the waterfall it answers each task, named in the first line of the last question, from the idea's
- * files; of the software company it answers each role, see `companyReply`. Usage is counted from characters and priced as the idea says.
- * Its calls fail with ModelError `MODEL_SCRIPT` for a task without a reply.
+ * A model that plays a bundled idea. For the waterfall it answers each task, named in the first line of the last question, from the idea's
+ * files; for the software company it answers each role. Usage is counted from characters and priced as the idea says. Its calls fail with
+ * ModelError `MODEL_SCRIPT` for a task without a reply.
  */
 export function demoModel(idea: DemoIdea, { latency = 0, clock = systemClock }: DemoModelOptions = {}): ChatModel {
   const { model: id, price } = idea;
-  const script = scriptedModel((request) => (idea.crew === "waterfall" ? answer(idea, request) : companyAnswer(idea, request)), {
-    id,
-    price,
-  });
+  const reply = (request: ChatRequest): Promise<ScriptedReply> =>
+    idea.crew === "waterfall" ? waterfallReply(idea, request) : companyReply(idea, request);
+  const script = scriptedModel(reply, { id, price });
   return {
     id,
     price,
@@ -130,8 +122,9 @@ const FILES = new Map<string, (path: string, round: number) => string>([
 ]);
 const CODE_TASKS: ReadonlySet<string> = new Set(["WriteCode", "RewriteCode", "WriteTest", "FixCode"]);
 
-async function answer(idea: DemoIdea, request: ChatRequest): Promise<string> {
-  const task = taskIn(request);
+async function waterfallReply(idea: DemoIdea, { messages }: ChatRequest): Promise<string> {
+  const asked = messages.findLast(({ role, content = "" }) => role === "user" && content.startsWith("# "))?.content ?? "";
+  const task = asked.slice(2).split("\n", 1)[0]?.trim() ?? "";
   const [, name = "", path = "", round = "1"] = /^(\w+)(?:: (.+?))?(?: \(round (\d+)\))?$/.exec(task) ?? [];
   const file = FILES.get(name)?.(path, Number(round));
   if (file === undefined) throw noReply(idea, task);
@@ -143,72 +136,19 @@ async function answer(idea: DemoIdea, request: ChatRequest): Promise<string> {
   }
 }
 
-async function companyAnswer(idea: DemoIdea, request: ChatRequest): Promise<ScriptedReply> {
-  const script = { folder: idea.folder, change: idea.change ?? "" };
-  const reply = await companyReply(script, request);
-  if (reply !== undefined) return reply;
-  const { part, role, step } = placeOf(request, script);
-  throw noReply(idea, part === "other" ? "another change" : `${part}, ${role}, reply ${step}`);
-}
-
-function taskIn({ messages }: ChatRequest): string {
-  for (const { role, content = "" } of messages.toReversed()) {
-    const first = content.split("\n", 1)[0] ?? "";
-    if (role === "user" && first.startsWith("# ")) return first.slice(2).trim();
-  }
-  return "";
-}
-
 function noReply(idea: DemoIdea, task: string, cause?: unknown): ModelError {
-  return new ModelError(
-    "MODEL_SCRIPT",
-    `Expected a task that the script of "${idea.title}" has a reply for, got "${task.slice(0, 200)}". It plays this one idea; for anything else set a model: OPENAI_API_KEY, or TROUPE_BASE_URL.`,
-    { data: { task: task.slice(0, 200), mayHaveRun: false }, ...(cause === undefined ? {} : { cause }) },
-  );
-}
-
-export interface CompanyScript {
-  readonly folder: string;
-  readonly change: string;
-}
-
-/** A request as the script finds its reply: `first` until the user asks for the change. Nothing but the request decides. */
-export interface ScriptPlace {
-  readonly part: "first" | "change" | "other";
-  readonly role: string;
-  readonly step: number;
+  const expected = `Expected a task that the script of "${idea.title}" has a reply for, got "${task.slice(0, 200)}"`;
+  const advice = "It plays this one idea; for anything else set a model: OPENAI_API_KEY, or TROUPE_BASE_URL.";
+  return new ModelError("MODEL_SCRIPT", `${expected}. ${advice}`, { data: { task: task.slice(0, 200), mayHaveRun: false }, cause });
 }
 
 const NAME = /\bnamed ([A-Za-z]{1,20})\b/;
-/** Workers are told who they are at the end of their task, others in the system message. */
+/** Workers have their name at the end of their task, others in the system message. */
 const WORKER = /^## Your role\n.*?\bnamed ([A-Za-z]{1,20})\b/m;
 const LATER = /^#+ The user's later words, (\d+)\n+(.*)$/gm;
 const PRESENT = /^#+ The user's words\n+(.*)$/m;
-/** The product manager alone reads what is said now below what was said first. */
+/** Only the product manager reads later words below the first ones. */
 const FIRST = /^#+ The user's first words$/m;
-
-/**
- * The place of a request in the script. The request has all that it needs, so that a run that another process continues gets the replies
- * that it would have got.
- */
-function placeOf({ messages }: ChatRequest, { change }: Pick<CompanyScript, "change">): ScriptPlace {
-  const textOf = (wanted: "system" | "user"): string =>
-    messages.flatMap(({ role, content }) => (role === wanted && content !== undefined ? [content] : [])).join("\n\n");
-  const said = textOf("user");
-  const later = new Map([...said.matchAll(LATER)].map(([, number, words = ""]) => [number, words.trim()]));
-  const present = FIRST.test(said) ? [PRESENT.exec(said)?.[1]?.trim() ?? ""] : [];
-  const replies = messages.filter(({ role, toolCalls }) => role === "assistant" && toolCalls !== undefined);
-  return {
-    part: partOf([...later.values(), ...present], change),
-    role: (WORKER.exec(said) ?? NAME.exec(textOf("system")))?.[1]?.toLowerCase() ?? "",
-    step: replies.length + 1,
-  };
-}
-
-function partOf(later: readonly string[], change: string): ScriptPlace["part"] {
-  if (later.length === 0) return "first";
-  return later.length === 1 && later[0] === change ? "change" : "other";
-}
 
 interface WrittenReply {
   readonly content?: string;
@@ -216,17 +156,26 @@ interface WrittenReply {
 }
 
 /**
- * The reply of a script: the text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without
- * ending holds the files that the reply writes; they come before its other calls.
+ * The text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without ending holds the files that
+ * the reply writes. The part is `first` until the user asks for the change. Nothing but the request decides, so that a run that another
+ * process continues gets the same replies.
  */
-async function companyReply(script: CompanyScript, request: ChatRequest): Promise<Partial<ChatResponse> | undefined> {
-  const { part, role, step } = placeOf(request, script);
-  const place = join(script.folder, "answers", part, `${role}-${step}`);
-  const text = await ifThere(readFile(`${place}.json`, "utf8"));
-  if (part === "other" || role === "" || text === undefined) return undefined;
+async function companyReply(idea: DemoIdea, { messages }: ChatRequest): Promise<ScriptedReply> {
+  const textOf = (wanted: "system" | "user"): string =>
+    messages.flatMap(({ role, content }) => (role === wanted && content !== undefined ? [content] : [])).join("\n\n");
+  const said = textOf("user");
+  const later = new Map([...said.matchAll(LATER)].map(([, number, words = ""]) => [number, words.trim()]));
+  const words = [...later.values(), ...(FIRST.test(said) ? [PRESENT.exec(said)?.[1]?.trim() ?? ""] : [])];
+  const part = words.length === 0 ? "first" : words.length === 1 && words[0] === idea.change ? "change" : undefined;
+  if (part === undefined) throw noReply(idea, "another change");
+  const role = (WORKER.exec(said) ?? NAME.exec(textOf("system")))?.[1]?.toLowerCase() ?? "";
+  const step = messages.filter((message) => message.role === "assistant" && message.toolCalls !== undefined).length + 1;
+  const folder = join(idea.folder, "answers", part, `${role}-${step}`);
+  const text = role === "" ? undefined : await ifThere(readFile(`${folder}.json`, "utf8"));
+  if (text === undefined) throw noReply(idea, `${part}, ${role}, reply ${step}`);
   const { content = "", calls } = JSON.parse(text) as WrittenReply;
   if (calls === undefined) return { content: text };
-  const files = await filesIn(place);
+  const files = await filesIn(folder);
   const all = files.length === 0 ? calls : [{ name: "write_files", arguments: { files } }, ...calls];
   const toolCalls = all.map(({ name, arguments: given }, n) => ({
     id: `${part}-${role}-${step}-${n + 1}`,

@@ -8,9 +8,8 @@ import { addressSecrets, type Host, type Variables } from "./host.ts";
 import { jsonLine } from "./output.ts";
 import { shown, type Style, styleFor, wantsColor } from "./screen/text.ts";
 
-// Loaded at the start of the process: a process that cannot open files must be able to tell why it ends.
+// Loaded at the start of the process: a process that cannot open files must be able to report why it ends.
 
-/** Prints an error that no command handled. */
 export function failed(host: Host, words: readonly string[], error: unknown): ExitCode {
   const { env, stderr, stdout } = host;
   const report = errorReport(error, env);

@@ -23,9 +23,8 @@ export type Interruption = "SIGINT" | "SIGTERM" | "SIGHUP" | "pipe";
 export interface RunOutcome {
   readonly status: ResultStatus;
   readonly errorCode?: string | undefined;
-  /** Verdict of the project's tests, where they ran. */
   readonly tests?: string | undefined;
-  /** Whether the product was proven; undefined where nobody proves it. */
+  /** Undefined for a crew that proves nothing. */
   readonly isProven?: boolean | undefined;
   readonly interruption?: Interruption | undefined;
 }

@@ -56,7 +56,6 @@ export async function withFleet<T>(session: Session, flags: Flags, work: (fleet:
 export const MAX_JOBS = 1_000;
 /** Milliseconds between two looks at a state without notifications. */
 export const LOOK = 250;
-/** Runs that are named where a beginning fits several. */
 const MAX_ALIKE = 100;
 
 export async function recordedRun(journal: Journal, given: string): Promise<string> {
@@ -89,7 +88,6 @@ export async function untilBegun({ host, interruptions, screen }: Session, { jou
   }
 }
 
-/** Returns runs whose ids begin so, the oldest first. */
 async function recordedLike(journal: Journal, given: string): Promise<readonly string[]> {
   return (await newestRuns(journal, { limit: MAX_ALIKE, prefix: given })).map(({ runId }) => runId).toReversed();
 }

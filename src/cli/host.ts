@@ -6,7 +6,7 @@ import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The value of a variable without the space around it. An empty one counts as unset: shells and CI systems unset variables that way. */
+/** The value of a variable without surrounding space. An empty one counts as unset: shells and CI systems unset variables that way. */
 export function valueIn(env: Variables, name: string): string | undefined {
   const text = env[name]?.trim() ?? "";
   return text === "" ? undefined : text;
@@ -39,20 +39,19 @@ export function canDraw(host: Host): boolean {
   return host.stderr.isTTY === true && host.env["TERM"] !== "dumb" && !isCI(host.env);
 }
 
-function isCI(env: Variables): boolean {
-  const ci = env["CI"] ?? "";
-  return ci !== "" && ci !== "0" && ci !== "false";
+function isCI({ CI = "" }: Variables): boolean {
+  return !["", "0", "false"].includes(CI);
 }
 
 const REASONS: Readonly<Record<Interruption, string>> = {
   SIGINT: "Ctrl-C was pressed",
   SIGTERM: "the process was asked to end",
   SIGHUP: "the terminal was closed",
-  pipe: "nobody reads the output any more",
+  pipe: "the reader of the output is gone",
 };
 
 /**
- * Turns signals and closed pipes into one abort signal. It owns the first interruption; commands listen to `signal` and end in good order.
+ * Turns signals and closed pipes into one abort signal. It owns the first interruption.
  *
  * Interruptions.I1 the first interruption aborts the signal and does nothing else (`raise`). Interruptions.I2 a second SIGINT or SIGTERM ends
  * the process at once, with the code of the first interruption (`raise`). Interruptions.I3 a closed pipe or terminal never ends the process at
@@ -106,11 +105,11 @@ export class Interruptions {
   }
 }
 
-/** What of a text is secret where it is an address with a password. */
+/** The secret parts of an address with a password. */
 export function addressSecrets(text: string): readonly string[] {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  const given = [url?.password ?? "", url?.searchParams.get("password") ?? ""].filter((password) => password !== "");
-  return given.length === 0 ? [] : [text.trim(), ...given, ...given.map(decoded)];
+  const passwords = [url?.password ?? "", url?.searchParams.get("password") ?? ""].filter((password) => password !== "");
+  return passwords.length === 0 ? [] : [text.trim(), ...passwords, ...passwords.map(decoded)];
 }
 
 function decoded(text: string): string {
@@ -123,7 +122,7 @@ function decoded(text: string): string {
 
 export function secretsIn(env: Variables): readonly string[] {
   const names = ["OPENAI_API_KEY", "TROUPE_API_KEY", env["TROUPE_API_KEY_NAME"] ?? ""];
-  return names.flatMap((name) => (name === "" ? [] : [env[name] ?? ""])).filter((key) => key !== "");
+  return names.map((name) => env[name] ?? "").filter((key) => key !== "");
 }
 
 /** A folder as the user would type it: relative when it lies below, absolute when not. */

@@ -39,7 +39,7 @@ const host: Host = {
   exit: end,
 };
 
-// A closed pipe or terminal is no error here: the command notices it by a listener of its own and ends in good order.
+// The command has a listener of its own for a closed pipe or terminal.
 process.stdout.on("error", (error) => {
   const code = systemCode(error);
   if (code === "EPIPE" || (code === "EIO" && process.stdout.isTTY)) return;
@@ -49,7 +49,7 @@ process.stdout.on("error", (error) => {
 // Errors of stderr cannot be printed anywhere.
 process.stderr.on("error", () => {});
 process.on("uncaughtException", endWith);
-// The process ends early where nothing is left to wait for, or where a module of the user ends it. Neither is a success.
+// The process ends early where nothing is left to wait for, or where a module of the user ends it.
 process.on("exit", (code) => {
   if (hasEnded || code !== 0) return;
   const text =

@@ -26,21 +26,21 @@ const MAX_BYTES = 256 * 1024;
 const MAX_SERVERS = 16;
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 
-const Texts = z.record(z.string(), z.string());
-/** Members that other programs keep here, such as lists of calls that need no question, are ignored: here every call asks. */
+const Strings = z.record(z.string(), z.string());
+/** Members of other programs, such as lists of calls that need no question, are ignored: here every call asks. */
 const Server = z.union([
   z.object({
     type: z.literal("stdio").optional(),
     command: z.string().trim().min(1),
     args: z.array(z.string()).optional(),
-    env: Texts.optional(),
+    env: Strings.optional(),
     cwd: z.string().min(1).optional(),
     disabled: z.boolean().optional(),
   }),
   z.object({
     type: z.enum(["http", "streamable-http", "streamableHttp"]).optional(),
     url: z.url({ protocol: /^https?$/ }),
-    headers: Texts.optional(),
+    headers: Strings.optional(),
     disabled: z.boolean().optional(),
   }),
 ]);
@@ -75,24 +75,25 @@ async function readMcpConfig(host: Host, path: string): Promise<readonly Configu
     if (!NAME.test(name) || name === "__proto__") throw invalid(path, `${where} needs a name of 1 to 32 letters, digits, _ and -`);
     const server = Server.safeParse(value);
     if (!server.success)
-      throw invalid(path, `${where} has neither a "command" with texts for "args" and "env", nor an http "url" with texts for "headers"`);
+      throw invalid(
+        path,
+        `${where} has neither a "command" with strings for "args" and "env", nor an http "url" with strings for "headers"`,
+      );
     const { disabled = false, type: _type, ...reached } = server.data;
     if (disabled) return [];
     return [{ name, server: "command" in reached ? { ...reached, cwd: resolve(host.cwd, reached.cwd ?? "") } : reached }];
   });
 }
 
-/** Recorded tools that cannot be called: for a replay, which connects to no server and runs nothing. */
+/** Recorded tools that cannot be called, for a replay. */
 export function replayTools(specs: readonly ToolSpec[]): readonly Tool[] {
   return specs.map((spec) =>
     defineTool({
       ...spec,
       permission: "ask",
       execute: () => {
-        throw new UsageError(
-          "REPLAY_CALL",
-          `Expected a replay to call no tool, but it called ${spec.name}. This is a fault of this program.`,
-        );
+        const text = `Expected a replay to call no tool, but it called ${spec.name}. This is a fault of this program.`;
+        throw new UsageError("REPLAY_CALL", text);
       },
     }),
   );

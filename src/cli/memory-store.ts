@@ -45,7 +45,6 @@ export function withMemory<T>(
   return withMemories(session, flags, async (store) => work(store, findRole(await roleIds(store), given)));
 }
 
-/** Works with memories; a store that does not exist is created. */
 export async function withNewMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
   const place = memoryPlace(flags, session);
   const { sqliteStore } = await import("../adapters/sqlite-store.ts");
@@ -59,7 +58,7 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
     keys.set(roleId, role.roleId);
     return { ...role, roleId };
   };
-  const storage = (roleId: string, o: Omit<MemoryStorageOptions, "roleId">): MemoryStorage => {
+  const storage = (roleId: string, o: Pick<MemoryStorageOptions, "store" | "embedder">): MemoryStorage => {
     const { role, ...scope } = scopeOfKey(keys.get(roleId) ?? roleId);
     return new MemoryStorage({ roleId: role, scope, clock, ...o });
   };
@@ -105,10 +104,7 @@ export function findMessage(entries: readonly StoredMessage[], given: string): S
   throw new UsageError("MESSAGE_AMBIGUOUS", `${expected}. Say more of it, or the run: --run <id>`);
 }
 
-/**
- * A store that is only read. Vectors made for a search stay in this process: written, they would replace those of another program's
- * embedder, which may have been paid for.
- */
+/** Vectors made for a search are not written: they would replace those of another program's embedder, which may have been paid for. */
 function readOnlyStore(store: MessageStore): MessageStore {
   const refuse = (): Promise<never> =>
     Promise.reject(new UsageError("STORE_READ_ONLY", "Expected to read a memory only, got a change of it. Open it for writing."));

@@ -81,7 +81,6 @@ export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, ou
   };
 }
 
-/** The model of a recorded run: its script, or the model where it is reached now. */
 export async function modelOfRecord(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
   const bundled = await demoIdeas();
   const script = flags.model === undefined ? bundled.find(({ id }) => id === about.demo) : undefined;
@@ -94,7 +93,6 @@ export async function modelOfRecord(session: Session, about: RunAbout, settings:
 const HOW_TO_SET =
   "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1 with TROUPE_MODEL for its model.";
 
-/** The error for an idea without a model and without a script. */
 export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
   const why = asked === undefined ? "no model is set and no bundled script fits this idea" : unreachable(asked);
   const bundled = ideas.map(({ id, title }) => `troupe demo ${id} (${title})`).join(", ");

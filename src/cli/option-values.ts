@@ -81,7 +81,6 @@ function readOption(option: string, text: string, entry: OptionEntry): unknown {
   return typeof entry.value === "string" ? READERS[entry.value](option, text, entry) : oneOf(option, text, entry.value);
 }
 
-/** The option as a person types it. */
 export function typedName(name: string, value?: unknown): string {
   const [long = ""] = /--[\w-]+/.exec(ENTRIES[name]?.flags ?? "") ?? [];
   return value === false && !long.startsWith("--no-") ? long.replace("--", "--no-") : long;

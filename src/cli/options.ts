@@ -41,7 +41,6 @@ export interface OptionEntry {
   readonly fixed?: "fork" | "new run";
 }
 
-/** The tools of an agent. */
 export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
 const OWN = ["software-company"] as const;
 
@@ -288,7 +287,6 @@ const EXPERIMENT = {
   rep: option("--rep <n>", "the repetition (default 0)", { value: "index" }),
 };
 
-/** Every option of every command, by the name of its flag. */
 export const OPTIONS = {
   ...BOUNDS,
   ...COMPANY,
@@ -301,8 +299,7 @@ export const OPTIONS = {
   ...FLEET,
   ...EXPERIMENT,
 };
-/** The same entries, with their common type. */
-export const ENTRIES: Readonly<Record<string, OptionEntry>> = OPTIONS;
+export const ENTRIES: Readonly<Record<string, OptionEntry>> = { ...OPTIONS };
 
 type Entries = typeof OPTIONS;
 export type OptionName = keyof Entries;
@@ -316,7 +313,6 @@ type ValueOf<E> = E extends { readonly list: true }
         ? string
         : boolean;
 
-/** The checked values of the command line. */
 export type Flags = { readonly [Name in OptionName]?: ValueOf<Entries[Name]> | undefined };
 
 /** The options of the software company, as its runs keep them. */

@@ -4,13 +4,11 @@ import { plural } from "./screen/amounts.ts";
 import { column } from "./screen/layout.ts";
 import { linesOf, shown, shownLine, type Style } from "./screen/text.ts";
 
-/** The question of a role whether it may make one call of a tool. */
 export interface PermissionQuestion extends HumanQuestion {
   readonly tool: string;
   readonly args: JsonObject;
 }
 
-/** True for a question that yes, no or always answers. */
 export function isPermission(question: HumanQuestion): question is PermissionQuestion {
   return question.tool !== undefined && question.args !== undefined;
 }
@@ -30,7 +28,6 @@ export function typedAnswer(line: string): TypedAnswer {
   return { kind: "answer", text: WORDS.get(words.toLowerCase()) ?? words };
 }
 
-/** The answers that a person may give, in one line. */
 export function answersText({ tool, role }: PermissionQuestion): string {
   return `Answer yes, no, always (${shown(tool, 60)}, for the rest of this run), change (its arguments) or show diff. Other words refuse it, and ${shown(role, 60)} receives them.`;
 }
@@ -55,7 +52,6 @@ function argumentLines(args: JsonObject): readonly string[] {
   });
 }
 
-/** Reads a file of the project as it is now; undefined where there is none. */
 export type ReadFile = (path: string) => Promise<string | undefined>;
 
 export async function wholeCall({ args }: PermissionQuestion, read: ReadFile, style: Style): Promise<readonly string[]> {

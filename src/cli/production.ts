@@ -61,7 +61,6 @@ export function earlierRounds(state: RunState, hasMessage: boolean): number {
 
 export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox"> {
   readonly idea: string;
-  /** Of its folder. */
   readonly name: string;
   readonly isConfirmed: boolean;
 }
@@ -246,7 +245,6 @@ function sayKept({ screen, host }: Session, folder: string, { workspace: { kept 
   screen.say(screen.style.warn(`${files}. What they held is kept in ${place}.`));
 }
 
-/** Commits the changes of an agent that has finished. */
 async function committed(
   session: Session,
   { runId }: Production,

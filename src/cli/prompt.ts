@@ -44,9 +44,7 @@ export async function promptLine(
 }
 
 export interface HumanParts {
-  /** Reads a file of the project, to show what a call would change. */
   readonly read: ReadFile;
-  /** Tools that are allowed without asking. */
   readonly allowed: readonly string[];
 }
 
@@ -131,7 +129,6 @@ export async function agrees({ host, screen, interruptions }: Session, question:
   return isYes(await screen.aside(() => promptLine(host, interruptions, `${question} [y/N] `)), false);
 }
 
-/** True when an answer means yes. Undefined: the input ended. */
 function isYes(answer: string | undefined, byDefault: boolean): boolean {
   if (answer === undefined) return false;
   const word = answer.trim().toLowerCase();
@@ -216,7 +213,6 @@ async function filled(form: Fields, { default: byDefault }: HumanQuestion, termi
       const offered = valueAt(byDefault, field.path) ?? field.default;
       values.push([field, await fieldValue({ ...field, ...(offered === undefined ? {} : { default: offered }) }, terminal)]);
     }
-    // A rule may concern several fields.
     const check = checkAnswer(form, filledIn(values));
     if (check.isRight) return check.value;
     terminal.print(faultLines(faultsText(check.faults), terminal.style));

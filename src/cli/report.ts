@@ -3,7 +3,7 @@ import { formatCost } from "../model/money.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
-import { deliveryOf, testsOf } from "./delivery-report.ts";
+import { deliveryOf, testsOf } from "./delivery.ts";
 import { exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Worker } from "./settings.ts";
@@ -18,7 +18,6 @@ export interface ChangeReport extends ProjectChanges {
 }
 
 export interface CommitReport {
-  /** Undefined where no commit was made. */
   readonly id?: string;
   readonly files: number;
   /** Why there is none, or which files are not in it; may be empty. */
@@ -27,7 +26,6 @@ export interface CommitReport {
 
 export interface ReportFacts {
   readonly by: Worker;
-  /** Absolute path of the project's folder. */
   readonly out: string;
   readonly files: readonly string[];
   /** True when replies came from a bundled script: nothing is billed then. */
@@ -35,7 +33,7 @@ export interface ReportFacts {
   readonly store: string;
   /** True for a crew whose result is a delivery: without one nothing is done. */
   readonly proves: boolean;
-  /** Micro-dollars that calls which were cut short could have cost at most. */
+  /** The highest cost of calls that were cut short, in micro-dollars. */
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
   readonly next: NextSteps;
@@ -43,11 +41,10 @@ export interface ReportFacts {
   readonly commit?: CommitReport | undefined;
   /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
-  /** Makes an error safe to show. */
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
-/** The result of a run: the last line of `--json`, and the base of the summary. Amounts are in micro-dollars. */
+/** The last line of `--json`, and the base of the summary. Amounts are in micro-dollars. */
 export type ResultReport = ReturnType<typeof resultReport>;
 
 export function resultReport(result: RunResult, facts: ReportFacts) {
@@ -78,7 +75,6 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
 
 interface Answer {
   readonly answer?: string;
-  /** Calls of an agent that were not allowed. */
   readonly denied?: readonly { readonly tool: string; readonly why: string }[];
 }
 
@@ -115,7 +111,6 @@ export interface NextSteps {
   readonly answers: readonly string[];
 }
 
-/** Fewest letters of a question's id that are shown. */
 const MIN_LETTERS = 4;
 
 export function nextSteps(

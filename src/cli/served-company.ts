@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Logger } from "../kernel/emit.ts";
-import { JournalError, UsageError } from "../kernel/errors.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/server-options.ts";
@@ -20,7 +20,7 @@ import { withoutFixed } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 import { inOutFolder, slugOf } from "./out-folder.ts";
 import type { Session } from "./session.ts";
-import type { CompanySettings } from "./settings.ts";
+import { type CompanySettings, conflict } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";
 import { type LoadedRun, loadRun } from "./stored-run.ts";
 
@@ -33,34 +33,36 @@ export interface ServedCompanyParts {
 
 /**
  * The company of `troupe serve`: each run gets a team and a folder of its own, as `troupe run` gives it. A run that continues gets the ones
- * it was begun with. No one is asked at a terminal: questions wait for the server's clients.
+ * it was begun with. Questions wait for the server's clients.
  */
 export async function servedCompany(given: ServedCompanyParts): Promise<TeamOpener> {
-  const session: Session = { ...given.session, host: withoutPerson(given.session.host) };
+  const session: Session = { ...given.session, host: withoutTerminal(given.session.host) };
   const parts = { ...given, session, flags: withoutFixed(given.flags) };
   const { settings, crew } = await chosenRun(session, given.flags);
-  if (settings.out !== undefined) {
-    const expected = "Expected no --out and no --in for a server: each run gets a folder of its own below ./workspace";
-    throw new UsageError("OPTION_CONFLICT", `${expected}.`);
-  }
+  if (settings.out !== undefined)
+    throw conflict("Expected no --out and no --in for a server: each run gets a folder of its own below ./workspace.");
   const { model } = settings;
   const chosen = model.kind === "model" ? await realModel(model.model, settings) : undefined;
   if (model.kind === "none" && model.asked !== undefined) throw noModel(model.asked, await demoIdeas());
   if (chosen !== undefined && crew !== undefined) await assertSound(session, crew, settings, chosen);
-  const sandbox = await sandboxFor(session, settings, chosen === undefined);
-  const choices = { settings, chosen, sandbox };
-  const openers: Readonly<Record<TeamRequest["purpose"], (request: TeamRequest) => Promise<OpenedTeam>>> = {
-    start: (request) => started(parts, choices, request),
-    resume: (request) => resumed(parts, request),
-    message: (request) => resumed(parts, request),
-    fork: (request) => forked(parts, request),
-    replay: (request) => replayed(parts, request),
-    look: async () => {
-      const { name, roles, reserve = [] } = await crewOf(settings, NO_PORTS);
-      return { team: new Team({ name: name === "" ? COMPANY : name, roles, reserve }) };
-    },
+  const choices = { settings, chosen, sandbox: await sandboxFor(session, settings, chosen === undefined) };
+  return async (request) => {
+    switch (request.purpose) {
+      case "start":
+        return started(parts, choices, request);
+      case "resume":
+      case "message":
+        return resumed(parts, request);
+      case "fork":
+        return forked(parts, request);
+      case "replay":
+        return replayed(parts, request);
+      case "look": {
+        const { name, roles, reserve = [] } = await crewOf(settings, NO_PORTS);
+        return { team: new Team({ name: name === "" ? COMPANY : name, roles, reserve }) };
+      }
+    }
   };
-  return (request) => openers[request.purpose](request);
 }
 
 interface Choices {
@@ -72,9 +74,8 @@ interface Choices {
 
 async function started(parts: ServedCompanyParts, choices: Choices, { runId, idea = "" }: TeamRequest): Promise<OpenedTeam> {
   const { session, store } = parts;
-  const { sandbox } = choices;
-  const { chosen, settings } =
-    choices.chosen === undefined ? await scripted(session, choices, idea) : { ...choices, chosen: choices.chosen };
+  const { sandbox, chosen: model } = choices;
+  const { chosen, settings } = model === undefined ? await scripted(session, choices, idea) : { ...choices, chosen: model };
   const folder = await claimedFolder(session.host, slugOf(idea));
   const run = { settings, chosen, sandbox, folder: folder.path, runId, past: undefined };
   return openedIn(parts, folder, run, async ({ agent }) =>
@@ -82,7 +83,6 @@ async function started(parts: ServedCompanyParts, choices: Choices, { runId, ide
   );
 }
 
-/** The script of a bundled idea, for a server without a model. */
 async function scripted(session: Session, { settings }: Choices, idea: string) {
   const bundled = await demoIdeas();
   const known = matchIdea(idea, bundled);
@@ -91,7 +91,6 @@ async function scripted(session: Session, { settings }: Choices, idea: string) {
   return { settings: played, chosen: scriptModel(known, played, session) };
 }
 
-/** What a recorded run continues with. */
 async function recorded({ session, store, flags }: ServedCompanyParts, { runId, state }: LoadedRun) {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, false);
@@ -115,9 +114,8 @@ async function forked(parts: ServedCompanyParts, { runId, parent }: TeamRequest)
   const run = await loadRun(store.journal, parent.runId, { at: parent.at });
   const { about, ...rest } = await recorded(parts, run);
   assertOwnProject(about);
-  const settings = { ...rest.settings, out: undefined };
   const folder = await claimedFolder(session.host, basename(about.out));
-  const company = { ...rest, settings, folder: folder.path, runId, past: undefined };
+  const company = { ...rest, settings: { ...rest.settings, out: undefined }, folder: folder.path, runId, past: undefined };
   return openedIn(parts, folder, company, async ({ workspace }) => {
     const { signal } = session.interruptions;
     await restoreFiles(workspace, store.journal.read(parent.runId, 0), { at: run.state.seq - 1, signal });
@@ -160,7 +158,7 @@ interface ClaimedFolder {
   readonly release: () => void;
 }
 
-/** A folder of a project, which is this run's alone until it is released. */
+/** A folder of a project, which belongs to this run until it is released. */
 function claimedFolder({ cwd }: Host, name: string): Promise<ClaimedFolder> {
   return new Promise<ClaimedFolder>((resolve, reject) => {
     inOutFolder({ cwd, out: undefined, name, force: false }, (path) => {
@@ -169,8 +167,8 @@ function claimedFolder({ cwd }: Host, name: string): Promise<ClaimedFolder> {
   });
 }
 
-/** The same process without a terminal: a server asks nobody there. */
-function withoutPerson(host: Host): Host {
+/** The same process without a terminal: a server asks no one there. */
+function withoutTerminal(host: Host): Host {
   const stdin = Object.create(host.stdin, { isTTY: { value: false } }) as Host["stdin"];
   return Object.create(host, { stdin: { value: stdin, enumerable: true } }) as Host;
 }

@@ -18,7 +18,6 @@ import { writeNewFile } from "./text-file.ts";
 export interface Session {
   readonly host: Host;
   readonly settingsFrom: ReadonlyMap<string, string>;
-  /** The settings of the folder's config file, where there is one. */
   readonly folder?: FolderSettings | undefined;
   readonly words: readonly string[];
   readonly output: OutputSettings;
@@ -28,10 +27,7 @@ export interface Session {
   readonly json: JsonLines | undefined;
 }
 
-/**
- * Runs one command and turns an error into a printed message and an exit code. Signals are handled and the terminal is drawn on only until
- * it ends.
- */
+/** Runs one command and turns an error into a printed message and an exit code. */
 export async function inSession(
   host: Host,
   raw: Readonly<Record<string, unknown>>,
@@ -80,22 +76,20 @@ export async function printLines({ host, interruptions }: Session, lines: AsyncI
 interface Export {
   /** A new file; `-` or undefined: standard output. */
   readonly file: string | undefined;
-  /** A command that names a file. */
   readonly example: string;
   readonly lines: AsyncIterable<string> | Iterable<string>;
-  /** The sentence and the facts that report it. */
-  readonly told: (lines: number) => readonly [sentence: string, facts: object];
+  readonly done: (lines: number) => readonly [sentence: string, facts: object];
 }
 
 /** Exports lines. They are unescaped, and a terminal would obey some of them. @throws UsageError `EXPORT_TERMINAL`, `EXPORT_UNWRITABLE` */
-export async function exportLines(session: Session, { file, example, lines, told }: Export): Promise<void> {
+export async function exportLines(session: Session, { file, example, lines, done }: Export): Promise<void> {
   const { stdout, cwd } = session.host;
   if (file === undefined || file === "-") {
     if (stdout.isTTY !== true) return printLines(session, lines);
     throw new UsageError("EXPORT_TERMINAL", `Expected a file or a pipe for the export, got a terminal. Name one: ${example}`);
   }
   const path = resolve(cwd, file);
-  const [sentence, facts] = told(await writeNewFile(path, lines));
+  const [sentence, facts] = done(await writeNewFile(path, lines));
   await report(session, sentence, { type: "exported", ...facts, file: path });
 }
 
@@ -110,23 +104,22 @@ export async function report({ json, screen }: Session, sentence: string, facts:
   else await json.write(facts);
 }
 
-/** Shrinks a store and prints its sizes. A store that cannot be shrunk is a warning: the removal is done. */
+/** Shrinks a store and prints its sizes. A failure is a warning: the removal is done. */
 export async function printCompaction(
   { screen, json }: Session,
   compact: () => Promise<{ readonly before: number; readonly after: number }>,
   facts: object,
   done: string,
 ): Promise<void> {
-  try {
-    const { before, after } = await compact();
-    await json?.write({ type: "compacted", ...facts, before, after });
-    if (json === undefined) screen.say(`${done}; the store has ${bytesText(after)} now, and had ${bytesText(before)}.`);
-  } catch (error) {
+  const sizes = await compact().catch((error: unknown) => {
     const isUnwritable = error instanceof JournalError || error instanceof MemoryError;
     if (!(isUnwritable && ["JOURNAL_UNWRITABLE", "MEMORY_UNWRITABLE"].includes(error.code))) throw error;
-    await json?.write({ type: "compacted", ...facts, before: null, after: null });
     screen.print([screen.style.warn(`${done}, but the store could not be made smaller: ${shown(error.message, 300)}`)]);
-  }
+    return { before: null, after: null };
+  });
+  await json?.write({ type: "compacted", ...facts, ...sizes });
+  if (json === undefined && sizes.after !== null)
+    screen.say(`${done}; the store has ${bytesText(sizes.after)} now, and had ${bytesText(sizes.before)}.`);
 }
 
 export function resultStyle({ host, output }: Pick<Session, "host" | "output">): TextStyle {

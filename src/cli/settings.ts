@@ -24,7 +24,6 @@ export type ModuleCrew = Readonly<z.infer<typeof ModuleCrewSchema>>;
 /** The settings of `troupe agent`, which are kept with its run. */
 export const AgentSchema = z.object({
   tools: Strings,
-  /** Names of the tools that run without asking. */
   allow: Strings,
   steps: z.int().positive(),
   commit: z.boolean().optional(),

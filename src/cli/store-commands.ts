@@ -68,7 +68,7 @@ const RUNS: readonly CommandSpec[] = [
     usage: "[options]",
     isDefault: true,
     options: [...STORED, { limit: "how many at most (default 30)" }, "after"],
-    load: async () => (await import("./commands/runs-ls.ts")).runsLs,
+    load: async () => (await import("./commands/runs.ts")).runsLs,
   },
   {
     name: "show <id>",

@@ -21,7 +21,6 @@ export interface StoreKind {
 const RUNS: StoreKind = { file: "runs.db", variable: "TROUPE_STORE" };
 
 export interface StorePlace {
-  /** Absolute. */
   readonly path: string;
   /** The path as the user would type it. */
   readonly name: string;

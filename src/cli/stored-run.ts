@@ -66,15 +66,26 @@ export function withRun<T>(session: Session, flags: Flags, given: string, work: 
   return withRuns(session, flags, async (store) => work(store, await storedRun(store.journal, given)));
 }
 
-/** Claims a run while the work lasts; without an id the newest that is not finished and that no other process works on. */
-export async function holdingRun<T>(store: Store, given: string | undefined, work: (runId: string) => Promise<T>): Promise<T> {
-  const { journal } = store;
-  const [runId, epoch] = await claimedRun(store, given);
-  try {
-    return await work(runId);
-  } finally {
-    await journal.release(runId, epoch);
-  }
+/** Works with a run that is claimed meanwhile; without an id with the newest that is not finished and that no other process has. */
+export function withHeldRun<T>(
+  session: Session,
+  flags: Flags,
+  given: string | undefined,
+  work: (store: Store, run: LoadedRun) => Promise<T>,
+): Promise<T> {
+  return withRuns(session, flags, async (store) => {
+    const { journal } = store;
+    const [runId, epoch] = await claimedRun(store, given);
+    try {
+      const run = await loadRun(journal, runId, { signal: session.interruptions.signal });
+      if (run.state.seq > 0) return await work(store, run);
+      const id = shown(runId, 100);
+      const expected = `Expected a run that had begun, but ${id} was cut off before its first event`;
+      throw new UsageError("RUN_EMPTY", `${expected}. Remove it: troupe runs rm ${id}`);
+    } finally {
+      await journal.release(runId, epoch);
+    }
+  });
 }
 
 async function claimedRun({ journal, name }: Store, given: string | undefined): Promise<readonly [runId: string, epoch: number]> {
@@ -105,7 +116,6 @@ async function isUnfinished(journal: Journal, info: RunInfo): Promise<boolean> {
   return last?.type !== "run.ended" || last.status !== "finished";
 }
 
-/** One event of a run; undefined when it has no such event. */
 export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq: number): Promise<RunEvent | undefined> {
   if (seq < 0 || seq >= events) return undefined;
   for await (const event of journal.read(runId, seq)) return event;

@@ -21,26 +21,19 @@ export interface TeamMeans {
 
 const HINT = "Export functions that return a team: export const writers = ({ journal }) => new Team({ name, roles, model, journal });";
 
-/**
- * Makes the teams of a module: each function that it exports returns a team, also in a list. Other exports, such as roles and numbers, are
- * left alone.
- */
+/** Makes the teams of a module: each function that it exports returns a team, also in a list. Other exports are left alone. */
 export async function teamsOf(file: string, cwd: string, means: TeamMeans): Promise<readonly Team[]> {
   const path = resolve(cwd, file);
   const name = shown(file, 200);
-  if (!(await isFile(path))) {
-    throw new UsageError("TEAMS_UNREADABLE", `Expected a module of teams at ${name}, got no such file. ${HINT}`);
-  }
+  if (!(await isFile(path))) throw new UsageError("TEAMS_UNREADABLE", `Expected a module of teams at ${name}, got no such file. ${HINT}`);
   const loaded = await importedModule(path, "a module of teams", "TEAMS_UNREADABLE");
   const makers = Object.entries(loaded).flatMap(([key, given]) => {
     const all: readonly unknown[] = Array.isArray(given) ? given : [given];
-    const isOfTeams = all.some((one) => isMaker(one) || isTeam(one));
-    return isOfTeams ? all.map((maker) => [key, maker] as const) : [];
+    return all.some((one) => isMaker(one) || isTeam(one)) ? all.map((maker) => [key, maker] as const) : [];
   });
   if (makers.length === 0) {
     const names = Object.keys(loaded).map((key) => shown(key, 60));
-    const got = names.length === 0 ? "nothing" : listed(names, 10);
-    throw new UsageError("TEAMS_INVALID", `Expected ${name} to export functions that return teams, but it exports ${got}. ${HINT}`);
+    throw invalid(`${name} to export functions that return teams`, names.length === 0 ? "nothing" : listed(names, 10));
   }
   const teams: Team[] = [];
   for (const [key, maker] of makers) teams.push(await made(`${name}, export ${shown(key, 60)}`, maker, means));
@@ -48,35 +41,30 @@ export async function teamsOf(file: string, cwd: string, means: TeamMeans): Prom
 }
 
 async function made(where: string, maker: unknown, means: TeamMeans): Promise<Team> {
-  if (!isMaker(maker)) {
-    throw new UsageError("TEAMS_INVALID", `Expected a function that returns a team in ${where}, got ${valueText(maker)}. ${HINT}`);
-  }
+  if (!isMaker(maker)) throw invalid(`a function that returns a team in ${where}`, valueText(maker));
   let team: unknown;
   try {
     team = await maker(means);
   } catch (cause) {
-    throw new UsageError("TEAMS_INVALID", `Expected a team of ${where}, but its function failed: ${shown(thrownText(cause), 300)}`, {
-      cause,
-    });
+    const text = `Expected a team of ${where}, but its function failed: ${shown(thrownText(cause), 300)}`;
+    throw new UsageError("TEAMS_INVALID", text, { cause });
   }
-  if (!isTeam(team)) throw new UsageError("TEAMS_INVALID", `Expected a team of ${where}, got ${valueText(team)}. ${HINT}`);
-  if (team.journal !== means.journal) {
-    throw new UsageError(
-      "TEAMS_INVALID",
-      `Expected the team of ${where} to have the journal that its function was given, got another one. ${HINT}`,
-    );
-  }
-  return team;
+  if (!isTeam(team)) throw invalid(`a team of ${where}`, valueText(team));
+  if (team.journal === means.journal) return team;
+  throw invalid(`the team of ${where} to have the journal that its function was given`, "another one");
 }
 
-/** True for a function that can be called: a class cannot. */
+function invalid(expected: string, got: string): UsageError {
+  return new UsageError("TEAMS_INVALID", `Expected ${expected}, got ${got}. ${HINT}`);
+}
+
+/** True for a function that is no class. */
 function isMaker(value: unknown): value is (means: TeamMeans) => unknown {
   return typeof value === "function" && !/^class\b/.test(Function.prototype.toString.call(value));
 }
 
 /** A module may have another copy of this package than the command. */
 function isTeam(value: unknown): value is Team {
-  return (
-    isObject(value) && ["run", "resume", "send", "submit"].every((name) => typeof (value as Record<string, unknown>)[name] === "function")
-  );
+  if (!isObject(value)) return false;
+  return ["run", "resume", "send", "submit"].every((name) => typeof (value as Record<string, unknown>)[name] === "function");
 }

@@ -101,7 +101,6 @@ export async function importedModule(path: string, what: string, code: string): 
   }
 }
 
-/** True for a path in a folder, or the folder itself. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -27,22 +27,22 @@ export function isWorkerChild(host: Host): boolean {
 export type ParentChannel = ReturnType<typeof toParent>;
 
 export function toParent(drain: () => void) {
-  const told = (message: unknown): void => {
+  const heard = (message: unknown): void => {
     if (message === DRAIN) drain();
   };
-  process.on("message", told);
+  process.on("message", heard);
   process.once("disconnect", drain);
   // The parent may have ended while the worker started.
   if (!process.connected) drain();
-  // The parent may end at any moment. Its end is heard as a disconnect, so a message that it does not get is no failure.
-  const tell = (message: object): void => {
+  // The parent may end at any moment: its end is a disconnect, and an undelivered message no failure.
+  const send = (message: object): void => {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };
   return {
-    ready: (identity: string) => tell({ ready: identity }),
-    drained: () => tell({ drained: true }),
+    ready: (identity: string) => send({ ready: identity }),
+    drained: () => send({ drained: true }),
     close() {
-      process.removeListener("message", told);
+      process.removeListener("message", heard);
       process.removeListener("disconnect", drain);
       if (process.connected) process.disconnect();
     },
@@ -53,9 +53,9 @@ export function toParent(drain: () => void) {
  * Starts a worker in a process of its own, and again when it dies. It owns the child.
  *
  * WorkerParent.P1 a worker that was ready, or was killed, is started again after its death, with a growing pause, until it has died ten times in a row.
- * WorkerParent.P2 one that ends by itself before it was ready once is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
- * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child whose module ends the
- * process reports COMMAND_UNFINISHED and counts as dead.
+ * WorkerParent.P2 one that ends by itself before it was ready is not: its options or its module are wrong. WorkerParent.P3 the first signal lets
+ * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child whose module ends the process reports
+ * COMMAND_UNFINISHED and counts as dead.
  */
 export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
   const { clock } = host;
@@ -67,7 +67,7 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
     const { code, signal, identity, isDrained } = await childEnd(child, { host, interruptions });
     wasReady ||= identity !== undefined;
     if (!isDrained && identity !== undefined) {
-      // Nobody waits for it: a database that is away must not keep the worker from its start.
+      // Not awaited: a database that is away must not delay the restart.
       void died(identity).catch((error: unknown) =>
         logger.warn("The death of the worker could not be recorded.", { reason: thrownText(error) }),
       );

@@ -13,10 +13,10 @@ import {
 import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 
-const MOST_READ = 4_000;
+const MAX_READ = 4_000;
 const TERMS: ServerTerms = { token: "token", address: "url" };
 
-/** Statuses after which another try may succeed: a busy or closing server, or one whose journal or proxy does not answer. */
+/** Another try may succeed: the server is busy or closes, or its journal or proxy does not answer. */
 export const PASSING_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Returns a successful answer. @throws the error in it; TroupeError `SERVER_UNKNOWN` for an answer of another content type than the given one */
@@ -45,11 +45,10 @@ export async function errorIn(response: Response): Promise<TroupeError> {
 }
 
 function unknownAnswer(status: number, text: string, retryAfter?: string): TroupeError {
-  const got = refusalText({ status, said: text.slice(0, MOST_READ), retryAfter }, TERMS);
+  const got = refusalText({ status, said: text.slice(0, MAX_READ), retryAfter }, TERMS);
   return new TroupeError("SERVER_UNKNOWN", `Expected an answer of a Troupe server, got ${got}`, { data: { status } });
 }
 
-/** Wraps the error of an answer after which another try may succeed. */
 export function busy(cause: TroupeError): TroupeError {
   return new TroupeError("SERVER_BUSY", cause.message, { cause });
 }
@@ -65,7 +64,6 @@ export function isPassing(error: unknown): error is TroupeError {
 const PLAIN = { UsageError, JournalError, ActionError, WorkspaceError, ControlError } as const;
 const CONTROL: readonly string[] = ["AbortedError", "DifferenceError", "WaitingError"];
 
-/** Returns the error of a record, of the class that it has there. */
 export function errorOf({ name, code, message, data, retryable }: ErrorRecord): TroupeError {
   const detail = data === undefined ? {} : { data };
   if (name === "ModelError") return new ModelError(code, message, { ...detail, retryable: retryable === true });

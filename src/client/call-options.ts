@@ -4,19 +4,16 @@ import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { ContinueTerms, TeamChangeTerms } from "./wire.ts";
 
-/** Options of every request. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
 export const callOptions: Known<CallOptions> = { signal: kinds.signal };
 
-/** Options of a change of a run. */
 export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
 
 export const changeOptions: Known<ChangeOptions> = { ...callOptions, onTeamChange: kinds.oneOf("refuse", "continue") };
 
-/** Options of a call with which a run continues. */
 export interface GoOnOptions extends CallOptions, ContinueTerms {}
 
 export const goOnOptions: Known<GoOnOptions> = {

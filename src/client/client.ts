@@ -66,7 +66,7 @@ const clientOptions: Known<ClientOptions> = {
 const DEFAULT_PATIENCE = 300_000;
 /** Milliseconds before the next try to connect: doubled each time. */
 const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 10_000;
+const MAX_PAUSE = 10_000;
 /** Milliseconds without a byte after which a connection counts as lost. A server sends one every 15 seconds. */
 const SILENCE = 45_000;
 
@@ -104,10 +104,10 @@ export class RunClient {
   readonly #patience: number;
   readonly #clock: Clock;
 
-  /** Use {@link createClient}. @internal */
+  /** @internal */
   constructor({ url, token, fetch, patience = DEFAULT_PATIENCE, clock = systemClock }: ClientOptions) {
-    const here = (globalThis as { readonly location?: { readonly origin: string } }).location?.origin;
-    const base = url ?? here;
+    const local = (globalThis as { readonly location?: { readonly origin: string } }).location?.origin;
+    const base = url ?? local;
     if (base === undefined || !URL.canParse(base)) {
       throw new UsageError("OPTION_INVALID", "Expected url to be the address of a server, such as http://127.0.0.1:8080.");
     }
@@ -118,7 +118,6 @@ export class RunClient {
     this.#clock = clock;
   }
 
-  /** The team that works on new runs. */
   async team(o: CallOptions = {}): Promise<ServedTeam> {
     return this.#get("/api/team", checked("team", o, callOptions));
   }
@@ -142,7 +141,7 @@ export class RunClient {
   /**
    * Yields the events of a run, and connects again where the connection is lost. Ends when the run is at rest, unless it follows.
    *
-   * @throws JournalError `RUN_UNKNOWN`; TimeoutError when the server cannot be reached for too long; ControlError when the signal aborts
+   * @throws JournalError `RUN_UNKNOWN`; TimeoutError when the server stays away; ControlError
    */
   events(runId: string, o: WatchOptions = {}): AsyncGenerator<RunEvent, void> {
     return this.#watched(pathOf(runId, "events"), checked("events", o, watchOptions));
@@ -176,7 +175,7 @@ export class RunClient {
       lostAt ??= this.#clock.now();
       if (this.#clock.now() - lostAt > this.#patience) throw new TimeoutError(`the silence of ${this.#url} (${why})`, this.#patience);
       await sleep(this.#clock, pause, o.signal);
-      pause = Math.min(LONGEST_PAUSE, pause * 2);
+      pause = Math.min(MAX_PAUSE, pause * 2);
     }
   }
 
@@ -207,11 +206,7 @@ export class RunClient {
     return this.#post(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
   }
 
-  /**
-   * Hires a role of the server's team into a run, under its own name or another. It starts nothing: a run at rest lets it work when it is resumed.
-   *
-   * @throws UsageError `ROLE_UNKNOWN` for a name that the team does not define; `ROLE_DUPLICATE` for one that the run has
-   */
+  /** Hires a role of the server's team into a run. It starts nothing. @throws UsageError `ROLE_UNKNOWN`, `ROLE_DUPLICATE` */
   async hire(runId: string, role: HireRequest | string, o: ChangeOptions = {}): Promise<RunSummary> {
     const { signal, ...terms } = checked("hire", o, changeOptions);
     const body = typeof role === "string" ? { role } : given(role);
@@ -255,11 +250,7 @@ export class RunClient {
     return this.#post(pathOf(runId, "fork"), given(request), withKey(checked("fork", o, startOptions)));
   }
 
-  /**
-   * Erases what a user or a conversation of the tenant has said, in the runs of the server and in what its roles remember.
-   *
-   * @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased
-   */
+  /** Erases what a user or a conversation has said. @throws JournalError `RUN_OWNED` while one of the runs is under way: then nothing is erased */
   async forget(request: ForgetRequest, o: CallOptions = {}): Promise<Forgotten> {
     return this.#post("/api/forget", given(request), checked("forget", o, callOptions));
   }
@@ -342,18 +333,16 @@ function checked<T extends object>(what: string, o: T, known: Known<T>): T {
   return o;
 }
 
-/** Every start has a key. */
 function withKey({ key = freshKey(), signal }: StartOptions): SendOptions & { readonly key: string } {
   return { key, signal };
 }
 
-/** Returns a request. The server checks what is in it. @throws UsageError `ARGUMENT_INVALID` for no object */
+/** The server checks what is in a request. */
 function given<T extends object>(request: T): T {
   takes("a method of a client", "the request", request, kinds.object);
   return request;
 }
 
-/** @throws UsageError `ARGUMENT_INVALID` for a part that is no text */
 function pathOf(...parts: readonly string[]): string {
   for (const part of parts) takes("a method of a client", "an id or a name", part, aText);
   return ["/api/runs", ...parts.map(encodeURIComponent)].join("/");

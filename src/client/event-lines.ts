@@ -1,7 +1,6 @@
 import { onAbort } from "../kernel/abort.ts";
 import { TroupeError } from "../kernel/errors.ts";
 
-/** One entry of a stream of server-sent events. */
 export interface SentEvent {
   /** Undefined for an entry that is no part of a record. */
   readonly id: string | undefined;
@@ -9,8 +8,8 @@ export interface SentEvent {
   readonly data: string;
 }
 
-/** Most characters of an entry that is not complete. A record has no longer events. */
-const LONGEST = 256 * 1024 * 1024;
+/** Limit on the characters of an entry. */
+const MAX_LENGTH = 256 * 1024 * 1024;
 
 /**
  * Yields the entries of a stream as they come, and `undefined` for a comment, which says that the server is still there. A last entry without
@@ -34,8 +33,8 @@ export async function* sentEvents(body: ReadableStream<Uint8Array>, signal: Abor
       const text = decoder.decode(value, { stream: true });
       parts.push(text);
       length += text.length;
-      if (length > LONGEST)
-        throw new TroupeError("EVENT_TOO_LONG", `Expected an event of at most ${LONGEST} characters, got a longer one.`);
+      if (length > MAX_LENGTH)
+        throw new TroupeError("EVENT_TOO_LONG", `Expected an event of at most ${MAX_LENGTH} characters, got a longer one.`);
       // An entry may end across two pieces: then the first of the two line breaks ended the one before.
       if (!text.includes("\n")) continue;
       const entries = parts.join("").split("\n\n");

@@ -28,7 +28,7 @@ export interface Words {
   readonly message: OutsideMessage & { readonly id: string };
 }
 
-/** Says words in a conversation, and watches it until it is at rest. @throws where the words were not recorded */
+/** Watches the conversation until it is at rest. @throws where the words were not recorded */
 export async function talk(client: RunClient, words: Words, o: SayOptions): Promise<SayResult> {
   const from = await recorded(client, words, o);
   const { conversation } = words;
@@ -64,7 +64,7 @@ export async function talk(client: RunClient, words: Words, o: SayOptions): Prom
   }
 }
 
-/** Records the words. @returns the number of events of the run before them */
+/** @returns the number of events of the run before the words */
 async function recorded(client: RunClient, { conversation, message }: Words, o: SayOptions): Promise<number> {
   const { signal, user, ...terms } = o;
   const call = signal === undefined ? {} : { signal };

@@ -13,13 +13,11 @@ export interface StartRequest {
   readonly budget?: number;
 }
 
-/** A page of a list of runs, the newest first. */
 export interface RunPage {
   readonly runs: readonly RunSummary[];
   readonly next?: string;
 }
 
-/** A message from outside. */
 export interface OutsideMessage {
   readonly content: string;
   readonly sendTo?: readonly string[];
@@ -29,7 +27,6 @@ export interface OutsideMessage {
   readonly user?: string;
 }
 
-/** The result of publishing a message. */
 export interface MessageReceipt {
   readonly id: string;
   readonly recipients: readonly string[];
@@ -47,16 +44,13 @@ export interface HireRequest extends TeamChangeTerms {
 
 /** What to do with a team that differs from the run's. */
 export interface TeamChangeTerms {
-  /**
-   * `refuse`: the request is refused with `TEAM_CHANGED`, and nothing is recorded. `continue`: the run continues with the present team. Default: the
-   * option of the server, which is `refuse` unless it says otherwise.
-   */
+  /** `refuse`: the request is refused with `TEAM_CHANGED`. `continue`: the run continues with the present team. Default: as the server says. */
   readonly onTeamChange?: "refuse" | "continue";
 }
 
 /** How a run continues. */
 export interface ContinueTerms extends TeamChangeTerms {
-  /** Most rounds of a turn. Default: as before. */
+  /** Limit on the rounds of a turn. Default: as before. */
   readonly rounds?: number;
   /** Micro-dollars that the run may spend in all. Default: as before. */
   readonly budget?: number;
@@ -83,7 +77,6 @@ export interface ForkRequest {
   readonly reuse?: "all" | "none";
 }
 
-/** The result of a replay. */
 export interface ReplayReport {
   readonly equal: boolean;
   readonly events: number;
@@ -91,7 +84,6 @@ export interface ReplayReport {
   readonly difference?: string;
 }
 
-/** The team of a server. */
 export interface ServedTeam {
   readonly name: string;
   /** The roles that a new run begins with. */

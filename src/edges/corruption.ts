@@ -35,7 +35,7 @@ function changedAt(value: Json, [first, ...rest]: Path, random: RandomStream): J
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Limit on the change of a number. */
-const MOST = 9;
+const MAX_CHANGE = 9;
 
 function otherValue(value: Json, random: RandomStream): Json {
   if (typeof value === "string") return otherText(value, random);
@@ -51,9 +51,9 @@ function otherText(text: string, random: RandomStream): string {
   return letters.join("");
 }
 
-/** Adds or subtracts 1 to {@link MOST}; a number too large to change becomes 0. */
+/** Adds or subtracts 1 to {@link MAX_CHANGE}; a number too large to change becomes 0. */
 function otherNumber(number: number, random: RandomStream): number {
-  const step = 1 + Math.floor(random() * MOST);
+  const step = 1 + Math.floor(random() * MAX_CHANGE);
   const other = random() < 0.5 ? number - step : number + step;
   return other === number ? 0 : other;
 }

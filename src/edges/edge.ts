@@ -24,7 +24,7 @@ export interface Edge extends EdgePolicy {
    * Returns the policy for messages that are sent from tick `from` to the tick before `to`; without `to`, from then on. It replaces an
    * earlier span. A tick is a unit of the run's clock: see `ClockKind`.
    *
-   * @throws UsageError `EDGE_INVALID` for ticks that are not whole numbers, or an end that is not after its beginning
+   * @throws UsageError `EDGE_INVALID`
    */
   during(from: number, to?: number): Edge;
 }

@@ -12,12 +12,6 @@ export interface Rewrite {
  * Loses messages with a probability. A higher rate loses every message that a lower one loses.
  *
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { drop } from "troupe/edges";
- *
- * new Environment({ seed: 1, edges: [drop(0.1), drop(0.5).on("Ann->*").during(10, 20)] });
  */
 export function drop(rate: number): Edge {
   checkRate("drop", rate);
@@ -29,12 +23,6 @@ export function drop(rate: number): Edge {
  * tick, with `delay(1)` at the one after. A tick is a unit of the run's clock: see `ClockKind`.
  *
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { delay } from "troupe/edges";
- *
- * new Environment({ edges: [delay(2).on("p1->*"), delay(0, 3).on("p2->*")] });
  */
 export function delay(least: number, most: number = least): Edge {
   checkNumber("delay", "the ticks", least, 0);
@@ -52,12 +40,6 @@ export function delay(least: number, most: number = least): Edge {
  *
  * @param most default 3
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { reorder } from "troupe/edges";
- *
- * new Environment({ edges: [reorder(0.3)] });
  */
 export function reorder(rate: number, most: number = 3): Edge {
   checkRate("reorder", rate);
@@ -74,13 +56,6 @@ export function reorder(rate: number, most: number = 3): Edge {
  *
  * @param copies default 1, at most 1,000; a message has no more for one recipient over all policies
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { delay, duplicate } from "troupe/edges";
- *
- * // A copy comes up to 4 ticks after or before the message.
- * new Environment({ edges: [duplicate(0.2), delay(0, 4)] });
  */
 export function duplicate(rate: number, copies: number = 1): Edge {
   checkRate("duplicate", rate);
@@ -98,12 +73,6 @@ export function duplicate(rate: number, copies: number = 1): Edge {
  * @param change returns what is read instead, from the passage alone; it is not recorded with the run. Default: changes one letter of a string,
  * number or boolean, in the content or in the payload
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { corrupt } from "troupe/edges";
- *
- * new Environment({ edges: [corrupt(0.05), corrupt(1, () => ({ content: "?" })).on("*->Bob")] });
  */
 export function corrupt(rate: number, change: (passage: EdgePassage) => Rewrite = corruption): Edge {
   checkRate("corrupt", rate);

@@ -12,13 +12,6 @@ import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "
  *
  * @param roles their names; a star stands for any string: `"p*"`
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { crash } from "troupe/edges";
- *
- * // Hears no role, and says nothing, in the rounds 5 to 8.
- * new Environment({ edges: [crash("p3").during(5, 9)] });
  */
 export function crash(roles: string | readonly string[]): Edge {
   const names = namesOf("crash", roles);
@@ -47,12 +40,6 @@ function crashDecision(
  * `partition(["p1", "p2"])` separates these two from all others. A star stands for any string; a role belongs to its first group.
  *
  * @throws UsageError `EDGE_INVALID`, also for a role in two groups
- *
- * @example
- * import { Environment } from "troupe";
- * import { partition } from "troupe/edges";
- *
- * new Environment({ edges: [partition(["p1", "p2"], ["p3"]).during(4, 8)] });
  */
 export function partition(...groups: readonly (readonly string[])[]): Edge {
   const lists = groups.map((group) => namesOf("partition", group));
@@ -81,13 +68,6 @@ function partitionInvalid(text: string): UsageError {
  * @param roles their names; a star stands for any string: `"p*"`
  * @param lie decides what one recipient reads, from the passage alone; it is not recorded with the run. Default: one value is changed at random
  * @throws UsageError `EDGE_INVALID`
- *
- * @example
- * import { Environment } from "troupe";
- * import { byzantine } from "troupe/edges";
- *
- * const traitor = byzantine("p3", ({ random }) => ({ kind: "rewrite", content: random() < 0.5 ? "attack" : "retreat" }));
- * new Environment({ edges: [traitor] });
  */
 export function byzantine(
   roles: string | readonly string[],

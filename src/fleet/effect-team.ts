@@ -36,12 +36,6 @@ const LONGEST = 1_000_000;
  *
  * @param name kind and name of the step, as "tool:render"
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { memoryJournal } from "troupe";
- * import { effectTeam } from "troupe/fleet";
- *
- * const team = effectTeam("step:double", (request) => Number(request) * 2, { journal: memoryJournal() });
- * console.log(team.name); // effect step:double
  */
 export function effectTeam(name: string, effect: ServedEffect, options: EffectTeamOptions = {}): Team {
   takes("effectTeam", "name", name, aText);
@@ -68,13 +62,6 @@ export function effectTeam(name: string, effect: ServedEffect, options: EffectTe
  * run that asked records its own try, and counts the cost from the usage of the answer. The answer is not streamed.
  *
  * @throws UsageError `ARGUMENT_INVALID`; StepError `EFFECT_INVALID` for a request without messages; ModelError, ControlError: those of the call
- * @example
- * import { memoryJournal } from "troupe";
- * import { askServedModel, effectTeam } from "troupe/fleet";
- * import { scriptedModel } from "troupe/testing";
- *
- * const model = scriptedModel(() => "Rain on tin roofs.", { id: "poet" });
- * console.log(effectTeam("model:poet", askServedModel, { model, journal: memoryJournal() }).name); // effect model:poet
  */
 export const askServedModel: ServedEffect = async (request, door, context) => {
   takes("askServedModel", "request", request, readable);

@@ -45,21 +45,6 @@ const CANCEL_LIMIT = 2_000;
  * of the run that asked. A step fails with `EFFECT_UNANSWERED` where the effect ended without an answer, with `EFFECT_TOO_LONG` for a long request.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
- * import { effectTeam, remoteEffects, startWorker } from "troupe/fleet";
- * import { memoryRunDriver } from "troupe/testing";
- *
- * const [journal, driver] = [memoryJournal(), memoryRunDriver()];
- * const render = effectTeam("step:render", (request) => `rendered ${JSON.stringify(request)}`, { journal });
- * const worker = await startWorker({ driver, journal, teams: [render] }); // mostly in another process
- *
- * const Draw = defineAction({ name: "Draw", run: (ctx) => ctx.step("render", { text: ctx.text }, () => Promise.resolve("here")) });
- * const effects = remoteEffects({ driver, journal, effects: ["step:render"] });
- * const team = new Team({ roles: [defineRole({ name: "Ada", actions: [Draw] })], journal, effects });
- * const { output } = await team.run("a house").result;
- * console.log(output?.content); // rendered {"text":"a house"}
- * await worker.drain();
  */
 export function remoteEffects(options: RemoteEffectsOptions): EffectPort {
   checkGivenOptions("remoteEffects", options, remoteEffectsOptions);

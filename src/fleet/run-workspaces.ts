@@ -67,15 +67,6 @@ export interface RunWorkspaces {
  * Keeps the folders of runs in a store of objects, so that a run finds its files on every machine.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { fileObjects } from "troupe/objects";
- * import { runWorkspaces } from "troupe/fleet";
- *
- * export const workspaces = runWorkspaces({
- *   objects: fileObjects({ dir: "/mnt/shared/troupe" }),
- *   folder: "/var/lib/troupe/workspaces",
- * });
- * console.log(workspaces.folderOf("order-17")); // /var/lib/troupe/workspaces/order-17
  */
 export function runWorkspaces(options: RunWorkspacesOptions): RunWorkspaces {
   checkGivenOptions("runWorkspaces", options, runWorkspacesOptions);

@@ -21,13 +21,6 @@ import type { ServedEffect } from "./effect-team.ts";
  * `parameters` must accept what they return.
  *
  * @throws UsageError `TOOL_INVALID`. The effect throws StepError `EFFECT_INVALID` for a request that is no call of this tool.
- * @example
- * import { memoryJournal } from "troupe";
- * import { defineTool } from "troupe/agents";
- * import { effectTeam, servedTool } from "troupe/fleet";
- *
- * const search = defineTool({ name: "search", description: "Searches the archive.", execute: ({ words }) => `found ${words}` });
- * console.log(effectTeam("tool:search", servedTool(search), { journal: memoryJournal() }).name); // effect tool:search
  */
 export function servedTool(tool: Tool): ServedEffect {
   takes("servedTool", "tool", tool, readable);

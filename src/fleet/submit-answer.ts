@@ -40,20 +40,6 @@ const submitAnswerOptions: Known<SubmitAnswerOptions> = {
  * @throws JournalError `RUN_UNKNOWN`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_EXPIRED`, `QUESTION_GIVEN_UP`; `RUN_OWNED` while the run is
  * under way: answer when it waits; errors of the driver: the answer is recorded then, and `team.submit` with the id continues
  * @throws ControlError when the signal aborts
- * @example
- * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
- * import { startWorker, submitAnswer } from "troupe/fleet";
- * import { memoryRunDriver } from "troupe/testing";
- *
- * const [journal, driver] = [memoryJournal(), memoryRunDriver()];
- * const Ask = defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Tea or coffee?") });
- * const team = new Team({ name: "waiters", roles: [defineRole({ name: "Wim", actions: [Ask] })], journal, driver });
- * const [question] = (await team.run("breakfast", { id: "table-1" }).result).questions;
- * const worker = await startWorker({ driver, journal, teams: [team] });
- * await submitAnswer("table-1", question?.id ?? "", "tea", { journal, driver });
- * while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
- * console.log((await team.resume("table-1").result).output?.content); // tea
- * await worker.drain();
  */
 export async function submitAnswer(runId: string, questionId: string, answer: Json, options: SubmitAnswerOptions): Promise<void> {
   checkGivenOptions("submitAnswer", options, submitAnswerOptions);

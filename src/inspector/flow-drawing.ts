@@ -6,15 +6,12 @@ import { aFlow, type FlowEdge, type FlowNode, type MessageFlow } from "./message
  * character is written as its number.
  */
 
-/** Characters of a name that are drawn. */
 const MAX_NAME = 60;
-/** Causes that the label of an edge names. */
 const MAX_CAUSES = 2;
 /** A larger weight moves no two nodes closer together and makes the layout slow. */
 const MAX_WEIGHT = 1_000;
 /** Mermaid draws no more edges than this by default. */
 const MAX_EDGES = 500;
-/** Control, format and separator characters. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 /** Other characters could belong to the syntax of Mermaid, Markdown or HTML; a colon could end an escaped number. */
 const NOT_PLAIN = /[^\p{L}\p{N} .,…()-]/gu;

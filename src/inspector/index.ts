@@ -7,5 +7,4 @@ export type { MemorySnapshot } from "./snapshot-form.ts";
 export { type FlowEdge, type FlowEvent, type FlowSent, messageFlow, type MessageFlow } from "./message-flow.ts";
 export { flowGraphviz, flowMermaid } from "./flow-drawing.ts";
 
-// The subscriptions and actions of a role, without running it.
 export { describeRole, type RoleDescription } from "./role-description.ts";

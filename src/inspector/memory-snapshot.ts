@@ -5,8 +5,6 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { serializeMessage } from "../message/message.ts";
-import { heldIn } from "../memory/brain-state.ts";
-import { BrainMemory } from "../memory/brain-memory.ts";
 import { LongTermMemory } from "../memory/long-term-memory.ts";
 import { MemoryStorage, TICK } from "../memory/memory-storage.ts";
 import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts";
@@ -41,11 +39,8 @@ interface ImportedSnapshot {
  * await importSnapshot(await exportSnapshot(memory), copy);
  * console.log(copy.size); // 1
  */
-export async function exportSnapshot(
-  memory: ReadableMemory | MemoryStorage | BrainMemory,
-  options: SnapshotOptions = {},
-): Promise<MemorySnapshot> {
-  takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
+export async function exportSnapshot(memory: ReadableMemory | MemoryStorage, options: SnapshotOptions = {}): Promise<MemorySnapshot> {
+  takes("exportSnapshot", "memory", memory, either(having("a memory", "toJSON"), having("a storage", "recover")));
   checkKnownOptions("exportSnapshot", options, snapshotOptions);
   const taken = await takenOf(memory);
   return {
@@ -67,10 +62,6 @@ export function snapshotLines(snapshot: MemorySnapshot): Generator<string> {
 }
 
 function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
-  if (!("messages" in body)) {
-    yield `${JSON.stringify(head).slice(0, -1)},"body":${JSON.stringify(body)}}`;
-    return;
-  }
   const { messages, ...facts } = body;
   const members = JSON.stringify(facts).slice(1, -1);
   yield `${JSON.stringify(head).slice(0, -1)},"body":{${members}${members === "" ? "" : ","}"messages":[`;
@@ -81,24 +72,20 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
 /**
  * Adds the messages of a snapshot to a memory of the same kind, after those that it holds and only once the whole snapshot is checked. Known
  * messages stay unchanged, so a second import changes nothing; a full memory evicts its oldest messages. A storage keeps the runs and times,
- * adds all in one transaction, and computes vectors later; its role may differ. A brain memory treats the snapshot as older.
+ * adds all in one transaction, and computes vectors later; its role may differ.
  *
  * @param snapshot the JSON of {@link exportSnapshot} or its text
  * @throws UsageError `SNAPSHOT_FOREIGN`, `SNAPSHOT_NEWER`, `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, or names
  * a message twice; `SNAPSHOT_KIND` for a memory of another kind, or with another `ignoreId`. MemoryError when the store fails
  */
-export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
+export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage): Promise<ImportedSnapshot> {
   takes("importSnapshot", "snapshot", snapshot, readable);
-  takes("importSnapshot", "memory", memory, having("a memory, a storage or a brain memory", "delete"));
+  takes("importSnapshot", "memory", memory, having("a memory or a storage", "delete"));
   return importContent(readSnapshot(snapshot), memory);
 }
 
 /** @internal */
-export async function importContent(
-  content: SnapshotContent,
-  memory: MessageMemory | MemoryStorage | BrainMemory,
-): Promise<ImportedSnapshot> {
-  if (memory instanceof BrainMemory) return intoBrain(content, memory);
+export async function importContent(content: SnapshotContent, memory: MessageMemory | MemoryStorage): Promise<ImportedSnapshot> {
   if (memory instanceof MemoryStorage) return intoStorage(content, memory);
   if (memory instanceof LongTermMemory) {
     const imported = await intoStorage(content, memory.storage);
@@ -117,8 +104,7 @@ export async function importContent(
 
 type Taken = MemorySnapshot extends infer S ? (S extends MemorySnapshot ? Pick<S, "kind" | "messages" | "body"> : never) : never;
 
-async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
-  if (memory instanceof BrainMemory) return { kind: "brain", messages: heldIn(memory), body: memory.toJSON() };
+async function takenOf(memory: ReadableMemory | MemoryStorage): Promise<Taken> {
   if (memory instanceof LongTermMemory) {
     await memory.persist().catch((error: unknown) => {
       // Messages are stored even when the embedder fails, and a snapshot has no vectors.
@@ -135,13 +121,6 @@ async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Pr
   return { kind: "memory", messages: body.messages.length, body };
 }
 
-async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise<ImportedSnapshot> {
-  if (content.kind !== "brain") throw otherKind(content, "brain");
-  const before = heldIn(memory);
-  await memory.adopt(content.state);
-  return { messages: heldIn(content.state), added: heldIn(memory) - before };
-}
-
 async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {
   if (content.kind !== "storage") throw otherKind(content, "storage");
   const now = await storage.nextTime();
@@ -149,7 +128,7 @@ async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Pr
   return { messages: entries.length, added: await storage.adopt(entries) };
 }
 
-const KINDS = { memory: "a short-term memory", storage: "a long-term memory", brain: "a brain memory" } as const;
+const KINDS = { memory: "a short-term memory", storage: "a long-term memory" } as const;
 
 function otherKind({ kind }: SnapshotContent, came: SnapshotContent["kind"]): UsageError {
   return new UsageError(

@@ -6,7 +6,6 @@ import { UsageError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 
 const BUILT = "dist/src/inspector/page.html";
-/** The inert block that holds the embedded runs. */
 const EMBEDDED = /(<script type="application\/json" id="troupe-runs">)\[\](<\/script>)/;
 
 /**

@@ -3,15 +3,12 @@ import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Message, MESSAGE_VERSION, MessageSchema } from "../message/message.ts";
-import { type BrainJson, type BrainState, heldIn, readBrainState } from "../memory/brain-state.ts";
 import type { MemoryJson } from "../memory/message-memory.ts";
 import { identityOf, type MessageToStore } from "../memory/message-store.ts";
 
-/** Version of the snapshot format. */
 export const SNAPSHOT_VERSION = 1;
 /** Limit of a snapshot in characters. Larger stores are copied as files. */
 export const MAX_CHARACTERS: number = 256 * 1024 * 1024;
-/** The latest date of JavaScript. */
 const LATEST = 8.64e15;
 
 /** A long-term memory in order of arrival, without vectors, which can be computed again. */
@@ -19,23 +16,20 @@ interface StorageJson {
   readonly roleId: string;
   readonly messages: readonly {
     readonly runId: string;
-    /** The time at which the store took it. */
     readonly addedAt: number;
     readonly message: MemoryJson["messages"][number];
   }[];
 }
 
-/** The validated content of a snapshot. */
 export type SnapshotContent =
   | { readonly kind: "memory"; readonly ignoreId: boolean; readonly messages: readonly Message[] }
-  | { readonly kind: "storage"; readonly roleId: string; readonly messages: readonly MessageToStore[] }
-  | { readonly kind: "brain"; readonly state: BrainState };
+  | { readonly kind: "storage"; readonly roleId: string; readonly messages: readonly MessageToStore[] };
 
 const time = z.number().min(0).max(LATEST);
 const HeadSchema = z.strictObject({
   troupe: z.literal("memory"),
   v: z.literal(SNAPSHOT_VERSION),
-  kind: z.enum(["memory", "storage", "brain"]),
+  kind: z.enum(["memory", "storage"]),
   takenAt: time,
   messages: z.int().min(0),
   sha256: z.string(),
@@ -43,11 +37,7 @@ const HeadSchema = z.strictObject({
 });
 /** An exported memory as plain JSON: its kind, time in milliseconds since 1970, number of messages, and hash of the canonical JSON of `body`. */
 export type MemorySnapshot = Omit<z.infer<typeof HeadSchema>, "kind" | "body"> &
-  (
-    | { readonly kind: "memory"; readonly body: MemoryJson }
-    | { readonly kind: "storage"; readonly body: StorageJson }
-    | { readonly kind: "brain"; readonly body: BrainJson }
-  );
+  ({ readonly kind: "memory"; readonly body: MemoryJson } | { readonly kind: "storage"; readonly body: StorageJson });
 
 /** `MessageSchema` alone would invent a missing id or time. */
 const WholeMessage = z
@@ -78,7 +68,7 @@ export function readSnapshot(given: unknown): SnapshotContent {
   const { body } = json as { readonly body?: unknown };
   if (hashOf(body) !== sha256) throw invalid("its content is not what its checksum was made of: it was changed since");
   const content = contentOf(kind, body);
-  const count = content.kind === "brain" ? heldIn(content.state) : content.messages.length;
+  const count = content.messages.length;
   if (count !== messages) throw invalid(`it names ${messages} messages, but holds ${count}`);
   return content;
 }
@@ -96,25 +86,14 @@ function parsed(text: string): unknown {
 }
 
 function contentOf(kind: MemorySnapshot["kind"], body: unknown): SnapshotContent {
-  switch (kind) {
-    case "memory": {
-      const { ignoreId, messages } = fitting(MemoryBody, body, "its memory");
-      refuseDoubles(messages.map((message) => (ignoreId ? message.content : message.id)));
-      return { kind, ignoreId, messages };
-    }
-    case "storage": {
-      const { roleId, messages } = fitting(StorageBody, body, "its storage");
-      refuseDoubles(messages.map(({ runId, message }) => identityOf(runId, message.id)));
-      return { kind, roleId, messages };
-    }
-    case "brain": {
-      const state = readBrainState(JSON.stringify(body));
-      if (typeof state === "string") throw invalid(state);
-      refuseDoubles([...state.originals, ...state.history].map(({ id }) => id));
-      refuseDoubles(state.knowledge.map(({ id }) => id));
-      return { kind, state };
-    }
+  if (kind === "memory") {
+    const { ignoreId, messages } = fitting(MemoryBody, body, "its memory");
+    refuseDoubles(messages.map((message) => (ignoreId ? message.content : message.id)));
+    return { kind, ignoreId, messages };
   }
+  const { roleId, messages } = fitting(StorageBody, body, "its storage");
+  refuseDoubles(messages.map(({ runId, message }) => identityOf(runId, message.id)));
+  return { kind, roleId, messages };
 }
 
 function refuseDoubles(identities: readonly string[]): void {

@@ -1,7 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { AbortedError, ControlError, TimeoutError } from "./errors.ts";
 
-/** Returns the reason of an aborted signal, as an interruption. */
 export function abortReason(signal: AbortSignal): ControlError {
   return interruptionBy(signal.reason);
 }
@@ -14,11 +13,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortReason(signal);
 }
 
-/**
- * Waits for `work`, but no longer than the signal allows. Pass the signal to the work too: it is not stopped here.
- *
- * @throws ControlError when the signal aborts first.
- */
+/** Waits for `work` until the signal aborts. Pass the signal to the work too: it is not stopped here. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -41,7 +36,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 
 const joined = new WeakMap<AbortSignal, { readonly other: AbortSignal; readonly both: AbortSignal }>();
 
-/** Returns a signal that aborts when one of two does. The last one is kept, because the calls of a run ask for the same pair. */
+/** The last one is kept, because the calls of a run ask for the same pair. */
 export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal {
   if (one === other) return one;
   const known = joined.get(one);
@@ -65,11 +60,7 @@ export function stopSignal(outer: AbortSignal | undefined): StopSignal {
   return { signal: own.signal, stop: (reason) => own.abort(new AbortedError(reason)), end };
 }
 
-/**
- * Runs `work` with a signal that aborts when the outer one does or after `ms`.
- *
- * @throws TimeoutError naming `what`, even if the work ignores its signal; ControlError when the outer signal aborts
- */
+/** @throws TimeoutError naming `what`, even if the work ignores its signal; ControlError when the outer signal aborts */
 export async function withTimeout<T>(
   clock: Clock,
   ms: number,
@@ -94,7 +85,7 @@ export async function withTimeout<T>(
 
 interface AbortCallbacks {
   readonly all: Set<() => void>;
-  readonly tell: () => void;
+  readonly notify: () => void;
 }
 
 const waiting = new WeakMap<AbortSignal, AbortCallbacks>();
@@ -104,21 +95,21 @@ const waiting = new WeakMap<AbortSignal, AbortCallbacks>();
  * warns of more than ten, and a derived signal for each would cost more than most waits.
  */
 export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
-  const { all, tell } = waiting.get(signal) ?? beginWaiting(signal);
+  const { all, notify } = waiting.get(signal) ?? beginWaiting(signal);
   all.add(aborted);
   return () => {
     if (!all.delete(aborted) || all.size > 0) return;
-    signal.removeEventListener("abort", tell);
+    signal.removeEventListener("abort", notify);
     waiting.delete(signal);
   };
 }
 
 function beginWaiting(signal: AbortSignal): AbortCallbacks {
   const all = new Set<() => void>();
-  const tell = (): void => {
+  const notify = (): void => {
     for (const aborted of all) aborted();
   };
-  waiting.set(signal, { all, tell });
-  signal.addEventListener("abort", tell, { once: true });
-  return { all, tell };
+  waiting.set(signal, { all, notify });
+  signal.addEventListener("abort", notify, { once: true });
+  return { all, notify };
 }

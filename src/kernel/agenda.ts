@@ -4,9 +4,7 @@
  * Agenda.AG1 (`takeFirst`) smaller numbers first, equal ones in order of arrival.
  */
 export class Agenda<T> {
-  /** The number of items. */
   size = 0;
-  /** The smallest number. */
   first: number | undefined;
   readonly #lists = new Map<number, T[]>();
   readonly #heap: number[] = [];
@@ -25,7 +23,6 @@ export class Agenda<T> {
     this.first = this.#heap[0];
   }
 
-  /** Removes and returns the items of the smallest number. */
   takeFirst(): readonly T[] {
     const { first } = this;
     const last = this.#heap.pop();
@@ -38,12 +35,10 @@ export class Agenda<T> {
     return items;
   }
 
-  /** Returns all items in order. */
   inOrder(): T[] {
     return [...this.#lists].sort(([one], [other]) => one - other).flatMap(([, items]) => items);
   }
 
-  /** Puts a number at the top, and moves it down to its level. */
   #sink(due: number): void {
     let at = 0;
     for (;;) {

@@ -16,19 +16,16 @@ export interface Shape {
   readonly isSecret?: boolean;
   /** What came and what to do, where that is clearer than the value. */
   readonly advice?: (value: unknown) => { readonly got: string; readonly todo: string };
+  /** The shape of each item of a list, where an error names the item. */
+  readonly item?: Shape;
 }
 
-/**
- * Refuses an argument without the required form.
- *
- * @param entry the function, as its caller writes it: `importRun`, `new Net`
- * @throws UsageError `ARGUMENT_INVALID`
- */
+/** @param entry the function, as its caller writes it: `importRun`, `new Net` @throws UsageError `ARGUMENT_INVALID` */
 export function takes(entry: string, name: string, value: unknown, shape: Shape): void {
   if (!fits(value, shape)) throw misfit("ARGUMENT_INVALID", entry, name, value, shape);
 }
 
-export function misfit(code: "ARGUMENT_INVALID" | "OPTION_INVALID", entry: string, name: string, value: unknown, shape: Shape): UsageError {
+export function misfit(code: string, entry: string, name: string, value: unknown, shape: Shape): UsageError {
   const { got, todo } = shape.advice?.(value) ?? { got: shape.isSecret === true ? "something else" : valueText(value), todo: "" };
   return new UsageError(code, `Expected ${name} of ${entry} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
 }
@@ -52,7 +49,6 @@ export const aFunction: Shape = { says: "a function", fits: (value) => typeof va
 /** Any value: its function checks it, so options of this kind cost nothing. */
 export const anything: Shape = { says: "any value", fits: () => true };
 
-/** The shape of an object with readable members, some of which have shapes. */
 export function object(says: string, members: { readonly [name: string]: Shape } = {}): Shape {
   return {
     says,
@@ -89,7 +85,6 @@ export function listOf(item: Shape, says: string = `a list, each item ${item.say
   return { says, fits: (value) => Array.isArray(value) && Array.from(value as readonly unknown[]).every((one) => item.fits(one)) };
 }
 
-/** Its items are checked during the iteration. */
 export function iterable(says: string): Shape {
   return {
     says: `${says}: a list, or anything else that can be iterated`,
@@ -105,7 +100,7 @@ export function either(one: Shape, other: Shape): Shape {
   return { says: `${one.says}, or ${other.says}`, fits: (value) => fits(value, one) || fits(value, other) };
 }
 
-/** The shape of an option that is a number with a condition. @param says "a number between 0 and 1" */
+/** @param says "a number between 0 and 1" */
 export function numberWith(says: string, holds: (value: number) => boolean): Shape {
   return { says, fits: (value) => typeof value === "number" && holds(value) };
 }

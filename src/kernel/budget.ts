@@ -6,15 +6,11 @@ export interface BudgetPool {
   readonly id: string;
   /** Every amount taken from this pool is taken from the parent too. */
   readonly parent?: BudgetPool | undefined;
-  /**
-   * Reservations are made in falling order of rank, then by id, so that no two wait for each other. One more than the rank of `parent`; 0
-   * without.
-   */
+  /** Reservations are made in falling order of rank, so that no two wait for each other: 0, or one more than the rank of `parent`. */
   readonly rank: number;
   /**
    * Opens the account of a spender, such as a run, under a name that never changes. The pool charges what it has not charged yet of the
-   * spender's recorded spending, so an account that is opened again is charged once. Holds of a former holder are over: the record of the
-   * spender has them, and they come as `lost`. A remote pool rejects with `BUDGET_UNREACHABLE`.
+   * spender's recorded spending. Holds of a former holder are over: they come as `lost`. A remote pool rejects with `BUDGET_UNREACHABLE`.
    */
   open(account: string, o: AccountOptions): Promise<BudgetAccount>;
   /** Sets the amount in micro-dollars. Left out where the amount is kept elsewhere. */
@@ -40,10 +36,8 @@ export interface BudgetAccount {
   /**
    * Takes an amount, and waits while it does not fit and open holds could make room.
    *
-   * @param amount whole micro-dollars
    * @param repeats lost holds of the same call: where no other room is left, theirs is taken. They are settled before the new one.
-   * @throws BudgetError when no open hold could make room; ControlError when the spender is cancelled first, with the code
-   * `BUDGET_UNREACHABLE` when a remote pool gave no answer for too long
+   * @throws BudgetError when no open hold could make room; ControlError when the spender is cancelled first, or `BUDGET_UNREACHABLE`
    */
   reserve(amount: number, ending: Cancellation, repeats?: readonly BudgetHold[]): Promise<BudgetHold>;
   readonly lost: readonly BudgetHold[];
@@ -51,18 +45,13 @@ export interface BudgetAccount {
   lose(amount: number): BudgetHold;
   /** Charges spending without a hold, even above the budget. A pool that must send it several times charges it once. */
   charge(amount: number): void;
-  /**
-   * Closes the account. Open holds count as spent: it is unknown whether they were. Never rejects.
-   *
-   * @param isDone true when the spender never opens the account again
-   * @returns when the pool knows all that was settled and charged, or gives up
-   */
+  /** Open holds count as spent. Resolves when the pool knows all, or gives up. @param isDone true when the spender never opens the account again */
   close(isDone: boolean): Promise<void>;
 }
 
 /** A reserved amount. */
 export interface BudgetHold {
-  /** Closes the hold with its actual cost, which may be higher. A second call does nothing. A remote pool is retried until it answers. */
+  /** Closes the hold with its actual cost, which may be higher. A second call does nothing. */
   settle(cost: number): void;
 }
 

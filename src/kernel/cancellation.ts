@@ -6,7 +6,7 @@ import type { Clock } from "./clock.ts";
 export interface Cancellation {
   readonly ended: { readonly reason: Error } | undefined;
   readonly signal: AbortSignal;
-  /** Calls `cancelled` when the work is cancelled after this call; the returned function unsubscribes. */
+  /** The returned function unsubscribes. */
   onEnd(cancelled: (reason: Error) => void): () => void;
 }
 
@@ -40,7 +40,6 @@ export class CancellationScopes {
     this.#outer = outer === undefined ? undefined : cancellationOf(outer);
   }
 
-  /** Work that never waits reads this and needs no scope. */
   get ended(): { readonly reason: ControlError } | undefined {
     const ended = this.#outer?.ended;
     return ended && { reason: interruptionBy(ended.reason) };
@@ -51,7 +50,6 @@ export class CancellationScopes {
     this.#outer = { ended: this.#outer?.ended, onEnd: () => () => {} };
   }
 
-  /** It must be closed. */
   begin(): CancellationScope {
     const scope = new CancellationScope((closed) => this.#open.delete(closed));
     this.#open.add(scope);
@@ -105,7 +103,6 @@ export class CancellationScope implements Cancellation {
     return () => void subscribers.delete(cancelled);
   }
 
-  /** Rejects when the scope is cancelled first. */
   until<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting = (this.#subscribers ??= new Set());
@@ -150,12 +147,12 @@ export class TimeLimit {
   }
 
   hold(isHeld: boolean): void {
-    if (isHeld) this.#stand();
+    if (isHeld) this.#halt();
     else this.#run();
   }
 
   stop(): void {
-    this.#stand();
+    this.#halt();
     this.#left = Infinity;
   }
 
@@ -168,7 +165,7 @@ export class TimeLimit {
     });
   }
 
-  #stand(): void {
+  #halt(): void {
     if (this.#cancel === undefined) return;
     this.#cancel();
     this.#cancel = undefined;

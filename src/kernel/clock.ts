@@ -9,14 +9,14 @@ export interface Clock {
 }
 
 /** `setTimeout` fires at once for a longer delay. */
-const LONGEST_DELAY = 2 ** 31 - 1;
+const MAX_DELAY = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fire) {
-    if (ms > LONGEST_DELAY) {
-      let cancel = systemClock.timer(LONGEST_DELAY, () => {
-        cancel = systemClock.timer(ms - LONGEST_DELAY, fire);
+    if (ms > MAX_DELAY) {
+      let cancel = systemClock.timer(MAX_DELAY, () => {
+        cancel = systemClock.timer(ms - MAX_DELAY, fire);
       });
       return () => cancel();
     }

@@ -13,7 +13,7 @@ export class Cycles {
     this.#longest = longest;
   }
 
-  /** Returns the length of the cycle that the signature closes; 0 for none. */
+  /** @returns the length of the cycle that the signature closes; 0 for none */
   add(one: string): number {
     this.#seen.push(one);
     if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();

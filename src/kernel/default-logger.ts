@@ -3,7 +3,7 @@ import { shownText } from "./value-text.ts";
 
 /* Takes the warnings where no logger is given. This is the only file above the edges that writes to the screen. */
 
-const LONGEST = 2_000;
+const MAX_LENGTH = 2_000;
 
 const stderrLogger: Logger = { ...silentLogger, warn: written("warning"), error: written("error") };
 
@@ -17,7 +17,7 @@ export const defaultLogger: Logger = {
   error: (text, fields) => present.error(text, fields),
 };
 
-/** Replaces the logger of stderr, for a program that draws on it or has a log. The returned function puts back the one before. */
+/** For a program that draws on stderr or has a log. The returned function puts back the logger before. */
 export function replaceDefaultLogger(logger: Logger): () => void {
   const before = present;
   present = logger;
@@ -26,5 +26,5 @@ export function replaceDefaultLogger(logger: Logger): () => void {
 
 /** A closed stderr does not end the process, as it would with `process.stderr`. */
 function written(level: string): (text: string) => void {
-  return (text) => console.error(`troupe: ${level}: ${shownText(text, LONGEST)}`);
+  return (text) => console.error(`troupe: ${level}: ${shownText(text, MAX_LENGTH)}`);
 }

@@ -5,10 +5,7 @@ import type { Scope } from "./scope.ts";
 
 /** An effect of a step that is to be done. */
 export interface EffectCall {
-  /**
-   * The address of the step: run, attempt of the activation, step; for a call of a model also the last try that was answered
-   * (`ChatOptions.key`). Another process that continues the run asks under the same key.
-   */
+  /** The address of the step, and for a call of a model of the last try that was answered (`ChatOptions.key`): the same in every process. */
   readonly key: string;
   /** "model", "tool", "step" ... */
   readonly kind: string;
@@ -20,10 +17,7 @@ export interface EffectCall {
   readonly idempotent: boolean;
   /** True where an earlier try began: its effect may be under way, or done. */
   readonly began: boolean;
-  /**
-   * Aborts when no one here waits any more. With a `MovedError` as its reason another process continues the run and asks again, so the
-   * effect should continue; for every other reason cancel it.
-   */
+  /** Aborts when no one here waits any more. With a `MovedError` another process asks again, so the effect should continue; else cancel it. */
   readonly signal: AbortSignal;
 }
 
@@ -44,8 +38,7 @@ export interface EffectEnd {
 export interface EffectPort {
   /**
    * @param effect does it in this process
-   * @throws StepError `STEP_UNCERTAIN` where it must not happen twice and may have happened; ControlError when the signal aborts; errors of
-   * `effect`
+   * @throws StepError `STEP_UNCERTAIN` where it must not happen twice and may have happened; ControlError when the signal aborts
    */
   run(call: EffectCall, effect: () => Promise<unknown>): Promise<EffectEnd>;
 }

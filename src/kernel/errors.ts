@@ -43,7 +43,7 @@ export class UsageError extends TroupeError {}
 
 /**
  * The tasks of a plan form no dependency graph. Codes: `PLAN_CYCLE`, `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, `PLAN_UNKNOWN_TASK`,
- * `PLAN_INVALID`; of a planning flow also `PLAN_EMPTY`, `PLAN_TOO_LONG` and `PLAN_NOT_READY`.
+ * `PLAN_INVALID`; of a planning flow also `PLAN_EMPTY` and `PLAN_TOO_LONG`.
  * @example
  * import { Plan, PlanError } from "troupe";
  *

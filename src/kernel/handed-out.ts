@@ -36,7 +36,6 @@ export class HandedOut {
   #end: EndOfBody = {};
   #hasFollowers = false;
 
-  /** @param what its name, for the error */
   hand<T>(what: string, work: Promise<T>): Promise<T> {
     const handed = this.#handed(what, work);
     this.#open.set(work, handed);
@@ -62,7 +61,6 @@ export class HandedOut {
     if (this.#hasFollowers) await nextMacrotask();
   }
 
-  /** @param whose the name of the work */
   failure(whose: string): UsageError | undefined {
     const loose = this.#late ?? this.#unused.find(({ handed: { use } }) => use === "none");
     return loose && notAwaited(whose, loose);
@@ -102,7 +100,6 @@ class Handed<T> extends Promise<T> {
   follow: (<R>(next: Promise<R>) => Promise<R>) | undefined;
   #among: Combinator | undefined;
 
-  /** True for one in a combinator that may have its result without it. */
   get mayHaveLost(): boolean {
     return this.use === "combined" && this.#among?.needsAll !== true;
   }

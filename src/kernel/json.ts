@@ -15,19 +15,17 @@ const MAX_DEPTH = 500;
  * Returns JSON text with object keys sorted by code unit, without `undefined` members.
  *
  * @param above levels of nesting around the value
- * @throws NotJsonError for a value without a JSON form (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500
- * levels)
+ * @throws NotJsonError for a value without a JSON form
  */
 export function canonicalJson(value: unknown, { above = 0 }: { readonly above?: number } = {}): string {
   return textOf(value, above === 0 ? undefined : { within: undefined, object: NOWHERE, level: above, at: undefined });
 }
 
-/** Returns the sha256 of {@link canonicalJson} in hexadecimal digits. */
+/** The sha256 of {@link canonicalJson} in hexadecimal digits. */
 export function contentHash(value: unknown): string {
   return textHash(canonicalJson(value));
 }
 
-/** The {@link contentHash} of a text that is canonical JSON already. */
 export function textHash(text: string): string {
   return hash("sha256", text, "hex");
 }
@@ -36,7 +34,7 @@ export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Undefined for a text that is no JSON. */
+/** Undefined for a string that is not JSON. */
 export function parsedJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -53,13 +51,7 @@ export function jsonCopy(value: Json): Json {
   return copy;
 }
 
-/**
- * Returns a value as JSON gives it back: dates are strings, `undefined` members are removed. So live results equal the later ones of a
- * journal.
- *
- * @param above levels of nesting around the value
- * @throws NotJsonError
- */
+/** Returns a value as JSON gives it back, so that live results equal the later ones of a journal. @throws NotJsonError */
 export function jsonRoundTrip<T>(value: T, above = 0): T {
   return JSON.parse(canonicalJson(value === undefined ? null : value, { above })) as T;
 }

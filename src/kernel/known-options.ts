@@ -9,31 +9,15 @@ export type Known<T> = { readonly [Name in keyof Required<T>]: Shape };
 
 type AnyKnown = Known<Record<string, unknown>>;
 
-/** Letters of the shortest known name that is suggested because the given name contains it. */
-const SHORTEST_PART = 4;
-/** Letters of an unknown name in an error. */
+/** Letters of a known name that is suggested because the given name contains it. */
+const MIN_PART = 4;
 const SHOWN = 60;
 
 /**
- * Refuses options with an unknown name or a value of another kind. Members that are `undefined` are ignored, and so is `undefined` instead of
- * options.
+ * Refuses options with an unknown name or a value of another kind. `undefined` is ignored, as a member and instead of options.
  *
  * @param what the function that takes the options, as its caller writes it: `new Team`
- * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for a value that is not of its kind, and for
- * options that are no object; `ARGUMENT_INVALID` where `what` is no string
- *
- * @example
- * import { checkKnownOptions, kinds, type Known } from "troupe/ports";
- *
- * interface PrinterOptions {
- *   readonly copies?: number;
- * }
- * const printerOptions: Known<PrinterOptions> = { copies: kinds.size };
- *
- * export function print(text: string, options: PrinterOptions = {}): string {
- *   checkKnownOptions("print", options, printerOptions); // { copys: 2 }: OPTION_UNKNOWN, "Did you mean copies?"
- *   return text.repeat(options.copies ?? 1);
- * }
+ * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID`; `ARGUMENT_INVALID`
  */
 export function checkKnownOptions(what: string, given: unknown, known: AnyKnown): void {
   if (given === undefined) return;
@@ -50,11 +34,7 @@ export function checkKnownOptions(what: string, given: unknown, known: AnyKnown)
   throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, Object.keys(known));
 }
 
-/**
- * Does the same for options that are required.
- *
- * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a value that is no object, and for undefined
- */
+/** Does the same for options that are required. @throws UsageError `OPTION_INVALID` also for undefined */
 export function checkGivenOptions(what: string, given: unknown, known: AnyKnown): void {
   checkKnownOptions(what, given, known);
   if (given === undefined) throw notOptions(what, `an object, got nothing. Known: ${Object.keys(known).join(", ")}.`);
@@ -64,7 +44,7 @@ function notOptions(what: string, expected: string, cause?: unknown): UsageError
   return new UsageError("OPTION_INVALID", `Expected the options of ${what} as ${expected}`, cause === undefined ? {} : { cause });
 }
 
-/** Returns a name that is unknown, else one whose value is of another kind. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
+/** Returns a name that is unknown, else one whose value is of another kind. */
 function wrongName(what: string, given: { readonly [name: string]: unknown }, known: AnyKnown): string | undefined {
   let wrong: string | undefined;
   try {
@@ -96,12 +76,7 @@ function unknown(what: string, name: string, names: readonly string[]): UsageErr
   );
 }
 
-/**
- * Refuses a word that is none of a fixed set, such as the type of an event.
- *
- * @param what "the type of an event"
- * @throws UsageError `ARGUMENT_INVALID`, with the word that was probably meant
- */
+/** @param what "the type of an event" @throws UsageError `ARGUMENT_INVALID`, with the word that was probably meant */
 export function checkKnownWord(what: string, given: unknown, words: readonly string[]): void {
   if (words.includes(given as string)) return;
   const isWord = typeof given === "string";
@@ -119,13 +94,13 @@ function shownName(name: string): string {
   return JSON.stringify(name.length <= SHOWN ? name : `${name.slice(0, SHOWN)}...`);
 }
 
-/** Returns the advice for an unknown name: the name that was probably meant, or where this package has what another framework gives that name. */
+/** Returns the name that was probably meant, or where this package has what another framework gives that name. */
 export function adviceOn(name: string, names: readonly string[]): { readonly meant?: string; readonly advice: string } {
   const meaning = meaningOf(name, names);
   const meant = meaning !== undefined && "meant" in meaning ? meaning.meant : nearestWord(name, names, 1);
   if (meant === undefined && meaning !== undefined && "elsewhere" in meaning) return { advice: `Troupe calls it ${meaning.elsewhere}.` };
   // Two slips in a short word make another word of it, unless both begin alike.
-  const alike = name.length > SHORTEST_PART ? names : names.filter((other) => other.startsWith(name.slice(0, 2)));
+  const alike = name.length > MIN_PART ? names : names.filter((other) => other.startsWith(name.slice(0, 2)));
   const guess = meant ?? containedIn(name, names) ?? nearestWord(name, alike);
   return guess === undefined ? { advice: LEAVE_OUT } : { meant: guess, advice: `Did you mean ${guess}?` };
 }
@@ -135,14 +110,13 @@ function containedIn(name: string, names: readonly string[]): string | undefined
   const given = name.toLowerCase();
   const parts = names.filter((other) => {
     const word = other.toLowerCase();
-    if (given.length === SHORTEST_PART - 1) return word.startsWith(given);
+    if (given.length === MIN_PART - 1) return word.startsWith(given);
     const [shorter, longer] = word.length < given.length ? [word, given] : [given, word];
-    return shorter.length >= SHORTEST_PART && longer.includes(shorter);
+    return shorter.length >= MIN_PART && longer.includes(shorter);
   });
   return parts.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** Returns the nearest of some words, if its distance is within the limit. */
 export function nearestWord(given: string, words: readonly string[], limit: number = 2): string | undefined {
   const near = words
     .map((word) => ({ word, slips: editDistance(given.toLowerCase(), word.toLowerCase()) }))
@@ -150,7 +124,7 @@ export function nearestWord(given: string, words: readonly string[], limit: numb
   return near.sort((a, b) => a.slips - b.slips)[0]?.word;
 }
 
-/** Returns the number of single letters to add, remove, change or swap with their neighbor to make one word of the other. */
+/** Counts the letters to add, remove, change or swap with their neighbor to make one word of the other. */
 export function editDistance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

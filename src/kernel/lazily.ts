@@ -1,8 +1,4 @@
-/**
- * Makes a value on first use, keeps it and releases the maker. An error of `make` is thrown on each call.
- *
- * @returns a function that returns the value; an error of `make` is thrown on each call
- */
+/** Makes a value on first use, keeps it and releases the maker. An error of `make` is thrown on each call. */
 export function lazily<T>(make: () => T): () => T {
   let left: (() => T) | undefined = make;
   let made: T | undefined;

@@ -12,10 +12,7 @@ const MASKED = "[secret]";
 /** Shorter ones would mask parts of ordinary text. */
 const SHORTEST_SECRET = 6;
 
-/**
- * Returns a mask for the given secrets, plain and in JSON, and for all that looks like a provider's key. Without secrets it is always the
- * same function.
- */
+/** Masks the given secrets, plain and in JSON, and all that looks like a provider's key. Without secrets it is always the same function. */
 export function maskSecrets(secrets: readonly string[]): Mask {
   const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
   if (known.length === 0) return withoutKeys;

@@ -30,11 +30,7 @@ export interface PutOptions extends ObjectCall {
  * ControlError when the signal aborts.
  */
 export interface ObjectStore {
-  /**
-   * Stores the bytes, whole or not at all. Returns the tag of this version.
-   *
-   * @throws ObjectStoreError `OBJECT_CONFLICT` when the condition does not hold, `OBJECT_TOO_LARGE`
-   */
+  /** Stores the bytes, whole or not at all. Returns the tag of this version. @throws ObjectStoreError `OBJECT_CONFLICT`, `OBJECT_TOO_LARGE` */
   put(key: string, bytes: Uint8Array, options?: PutOptions): Promise<string>;
   /** @throws ObjectStoreError `OBJECT_TOO_LARGE`, `OBJECT_DAMAGED` */
   get(key: string, options?: ObjectCall): Promise<StoredObject | undefined>;
@@ -49,7 +45,7 @@ export interface ObjectStore {
  */
 export class ObjectStoreError extends TroupeError {}
 
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 /** Default limit on one object: 256 MiB. */
 export const OBJECT_BYTES: number = 256 * 1024 * 1024;
@@ -57,10 +53,10 @@ export const OBJECT_BYTES: number = 256 * 1024 * 1024;
 export const anObjectStore: Shape = having("a store of objects", "put", "get", "list", "remove");
 
 const PART = /^[a-z0-9_-][a-z0-9._-]{0,99}$/;
-const LONGEST_KEY = 400;
+const MAX_KEY = 400;
 
 export function checkObjectKey(key: unknown): void {
-  if (typeof key === "string" && key.length <= LONGEST_KEY && key.split("/").every((part) => PART.test(part))) return;
+  if (typeof key === "string" && key.length <= MAX_KEY && key.split("/").every((part) => PART.test(part))) return;
   throw new UsageError(
     "OBJECT_KEY_INVALID",
     `Expected the key of an object as parts of small letters, digits, "_", "-" and "." joined by "/", got ${valueText(key)}. Replace other characters.`,
@@ -90,6 +86,6 @@ export function checkObjectSize(key: string, bytes: number, most: number): void 
 }
 
 export function checkKeyCount(folder: string, count: number): void {
-  if (count <= MOST_KEYS) return;
-  throw new ObjectStoreError("OBJECTS_TOO_MANY", `Expected at most ${MOST_KEYS} objects below ${folder}, got more. Remove old ones.`);
+  if (count <= MAX_KEYS) return;
+  throw new ObjectStoreError("OBJECTS_TOO_MANY", `Expected at most ${MAX_KEYS} objects below ${folder}, got more. Remove old ones.`);
 }

@@ -7,68 +7,7 @@ import { aFunction, anything, aText, either, fits, having, iterable, listOf, obj
  * from another library or from a test.
  */
 
-/**
- * The kinds that `checkKnownOptions` tells apart. Each also allows `undefined`.
- *
- * @example
- * import { kinds, type Known } from "troupe/ports";
- *
- * interface PrinterOptions {
- *   readonly paper?: "A4" | "letter";
- *   readonly copies?: number;
- *   readonly finishers?: readonly string[];
- * }
- * const printerOptions: Known<PrinterOptions> = { paper: kinds.oneOf("A4", "letter"), copies: kinds.size, finishers: kinds.texts };
- */
-export interface Kinds {
-  readonly text: Shape;
-  readonly texts: Shape;
-  /** A string that no error shows: a key, a token, an address that may hold a password. */
-  readonly secret: Shape;
-  readonly secrets: Shape;
-  readonly boolean: Shape;
-  readonly number: Shape;
-  readonly amount: Shape;
-  readonly milliseconds: Shape;
-  readonly count: Shape;
-  readonly size: Shape;
-  readonly function: Shape;
-  readonly seed: Shape;
-  readonly object: Shape;
-  readonly signal: Shape;
-  readonly clock: Shape;
-  readonly logger: Shape;
-  readonly schema: Shape;
-  readonly model: Shape;
-  readonly price: Shape;
-  readonly embedder: Shape;
-  readonly tokenCounter: Shape;
-  readonly cache: Shape;
-  readonly messageStore: Shape;
-  readonly journal: Shape;
-  readonly runDriver: Shape;
-  readonly steps: Shape;
-  readonly workspace: Shape;
-  readonly sandbox: Shape;
-  readonly searchProvider: Shape;
-  readonly address: Shape;
-  readonly addresses: Shape;
-  /** Any value: its function checks it more exactly. */
-  readonly checked: Shape;
-  oneOf(...values: readonly (string | boolean | null)[]): Shape;
-  either(one: Shape, other: Shape): Shape;
-  list(item: Shape): Shape;
-  /** A string is none. @param says what it holds: "names of roles" */
-  iterable(says: string): Shape;
-  record(member: Shape): Shape;
-  /** @param says "a printer" */
-  having(says: string, ...methods: readonly string[]): Shape;
-  /** A part of a table of {@link Known}: one kind for several names. */
-  each<Name extends string>(kind: Shape, ...names: readonly Name[]): Readonly<Record<Name, Shape>>;
-}
-
 const number: Shape = { says: "a number", fits: (value) => typeof value === "number" && !Number.isNaN(value) };
-const secret: Shape = { ...aText, isSecret: true };
 const address: Shape = {
   says: "an address: a name, or an action or a role",
   fits: (value) => typeof value === "string" || typeof value === "function" || (isObject(value) && "name" in value),
@@ -80,11 +19,11 @@ const aValue: Shape = {
   fits: (value) => value === null || ["string", "boolean"].includes(typeof value),
 };
 
-/** The kinds of options, for tables of {@link Known}. */
-export const kinds: Kinds = {
+const shapes = {
   text: aText,
   texts: listOf(aText, "a list of texts"),
-  secret,
+  /** A string that no error shows: a key, a token, an address that may hold a password. */
+  secret: { ...aText, isSecret: true },
   secrets: { ...listOf(aText, "a list of texts"), isSecret: true },
   boolean: { says: "true or false", fits: (value) => typeof value === "boolean" },
   number,
@@ -116,37 +55,45 @@ export const kinds: Kinds = {
   searchProvider: having("a search provider", "search"),
   address,
   addresses: listOf(address, "a list of addresses: names, actions or roles"),
+  /** Any value: its function checks it more exactly. */
   checked: anything,
-  oneOf(...values) {
+} satisfies { readonly [name: string]: Shape };
+
+/** The kinds of options, for tables of {@link Known}. Each also allows `undefined`. */
+export const kinds = {
+  ...shapes,
+  oneOf(...values: readonly (string | boolean | null)[]): Shape {
     takes("kinds.oneOf", "what is given", values, listOf(aValue));
     const words = values.map((value) => JSON.stringify(value));
     const says = [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" or ");
     return { says, fits: (value) => values.includes(value as string) };
   },
-  either(one, other) {
+  either(one: Shape, other: Shape): Shape {
     takes("kinds.either", "what is given", [one, other], listOf(aShape));
     return either(one, other);
   },
-  list(item) {
+  list(item: Shape): Shape {
     takes("kinds.list", "item", item, aShape);
     return listOf(item);
   },
-  iterable(says) {
+  /** A string is none. @param says what it holds: "names of roles" */
+  iterable(says: string): Shape {
     takes("kinds.iterable", "says", says, aText);
     return iterable(says);
   },
-  record(member) {
+  record(member: Shape): Shape {
     takes("kinds.record", "member", member, aShape);
     return {
       says: `an object, each member ${member.says}`,
       fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || fits(one, member)),
     };
   },
-  having(says, ...methods) {
+  having(says: string, ...methods: readonly string[]): Shape {
     takes("kinds.having", "what is given", [says, ...methods], listOf(aText));
     return having(says, ...methods);
   },
-  each<Name extends string>(kind: Shape, ...names: readonly Name[]) {
+  /** A part of a table of {@link Known}: one kind for several names. */
+  each<Name extends string>(kind: Shape, ...names: readonly Name[]): Readonly<Record<Name, Shape>> {
     takes("kinds.each", "kind", kind, aShape);
     takes("kinds.each", "names", names, listOf(aText));
     return Object.fromEntries(names.map((name) => [name, kind])) as Readonly<Record<Name, Shape>>;

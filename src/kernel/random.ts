@@ -22,25 +22,10 @@ function int32At(bytes: string, at: number): number {
 /**
  * A named stream of random numbers: a call returns the next one in [0, 1). The seed of the run, the owner of the stream and its name
  * determine the numbers; other draws and streams do not.
- * @example
- * import { defineRole } from "troupe";
- *
- * const walker = defineRole({
- *   name: "Walker",
- *   react(ctx) {
- *     const steps = ctx.stream("steps");
- *     const [x, y] = [steps.split("x"), steps.split("y")];
- *     return ctx.message(`${x()} ${y()}`);
- *   },
- * });
  */
 export interface RandomStream {
   (): number;
-  /**
-   * Returns a stream that depends on its name alone, not on what was drawn before.
-   *
-   * @throws UsageError `STREAM_TAKEN` for a name that was split off before: both would give the same numbers
-   */
+  /** Returns a stream that depends on its name alone, not on what was drawn before. @throws UsageError `STREAM_TAKEN` for a name that was split off before */
   split(name: string): RandomStream;
 }
 

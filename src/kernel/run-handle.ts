@@ -3,12 +3,7 @@ import { UsageError } from "./errors.ts";
 /** Names of members, with the name that the result has for each: words of other frameworks differ. */
 export type ResultMembers = { readonly [name: string]: string };
 
-/**
- * Members of a result that are read from the run itself throw: a program without types that forgets `.result` would continue with
- * undefined. They are not enumerable.
- *
- * @param call how a run is begun: `team.run(idea)`
- */
+/** Members of a result throw where they are read from the run itself: a program that forgets `.result` would continue with undefined. */
 export function guardResult<T extends object>(run: T, call: string, members: ResultMembers): T {
   for (const [name, inResult] of Object.entries(members)) {
     Object.defineProperty(run, name, {

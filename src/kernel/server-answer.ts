@@ -2,7 +2,6 @@ import { redactor } from "./mask.ts";
 import { isObject } from "./value-kind.ts";
 import { shownText } from "./value-text.ts";
 
-/** Names of the credentials and the address that a caller gives, for the advice about a refusal. */
 export interface ServerTerms {
   readonly token: string;
   readonly address: string;
@@ -48,7 +47,6 @@ function adviceOn(status: number, { token, address }: ServerTerms): string {
     : `It is no such server: look at ${address}.`;
 }
 
-/** Seconds or a date. */
 function waitText(retryAfter = ""): string {
   if (/^\d{1,9}$/.test(retryAfter.trim())) return ` It asks to wait for ${Number(retryAfter)} s.`;
   const date = Date.parse(retryAfter);

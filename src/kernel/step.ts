@@ -8,11 +8,7 @@ import type { Cancellation } from "./cancellation.ts";
  * record next time.
  */
 export interface StepPort {
-  /**
-   * Runs `effect`, or returns its recorded result: its JSON round trip. Within one activation answers are released in the order asked.
-   *
-   * @throws StepError (or the original ModelError, OutputError, WorkspaceError) when the effect failed, now or in the record
-   */
+  /** Runs `effect`, or returns its recorded result. @throws StepError (or the original ModelError, OutputError, WorkspaceError) */
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
 }
 
@@ -58,7 +54,6 @@ export interface StepTry {
 }
 
 export interface RecordedTry extends StepTry {
-  /** Milliseconds since 1970. */
   readonly deadline?: number | undefined;
   /** Micro-dollars of all tries, and of the steps inside where its effect does not happen again. Undefined: unknown price. */
   readonly cost: number | undefined;
@@ -83,18 +78,12 @@ export interface StepDoor extends StepPort {
 
 /** Announces each try of an effect before it starts, and records its cost after. Amounts are whole units of the caller. */
 export interface Attempts {
-  /**
-   * Reserves `hold` for the next try; waits while other reservations are open and it does not fit.
-   *
-   * @throws BudgetError when it does not fit and nothing is open
-   */
+  /** Reserves `hold` for the next try; waits while other reservations are open and it does not fit. @throws BudgetError */
   open(hold: number, o?: OpenedTry): Promise<void>;
   settle(outcome: AttemptOutcome): void;
   /** Undefined for steps without a record. */
   readonly current?: StepTry | undefined;
-  /**
-   * The idempotency key of the try opened last: the same after a resume, and for a retry after a failure that the receiver did not answer.
-   */
+  /** The idempotency key of the try opened last: the same after a resume, and for a retry after a failure that the receiver did not answer. */
   readonly key?: string | undefined;
   /** Does the effect of the try opened last, here or where the port of effects has it done. @throws the error of the effect */
   run?<T>(effect: () => Promise<T>, o?: TriedEffect): Promise<T>;
@@ -127,9 +116,7 @@ export interface OpenedTry {
 }
 
 export interface TriedEffect {
-  /** Default: that of the step. */
   readonly request?: unknown;
-  /** Stops this try. Default: the signal of the step. */
   readonly ending?: Cancellation;
 }
 

@@ -1,4 +1,3 @@
-/** `ENOENT`; empty when the error has none. */
 export function systemCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : "";

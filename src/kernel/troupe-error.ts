@@ -49,7 +49,6 @@ export class TroupeError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** For `JSON.stringify`: the record and the causes, without stacks. */
   toJSON(): ErrorJson {
     return jsonOf(this, DEEPEST);
   }
@@ -64,7 +63,6 @@ export class TroupeError extends Error {
   }
 }
 
-/** Returns any error as plain data, without a stack. Data that is no JSON is left out. */
 export function errorRecord(error: unknown): ErrorRecord {
   if (TroupeError.isInstance(error)) {
     const data = plainData(error.data);

@@ -37,7 +37,6 @@ function messageOf(error: Error): string {
   }
 }
 
-/** `a, b and 3 more` */
 export function listed(texts: readonly string[], most: number): string {
   const rest = texts.length > most ? ` and ${texts.length - most} more` : "";
   return texts.slice(0, most).join(", ") + rest;

@@ -21,7 +21,7 @@ import {
   withOriginals,
   withoutMessage,
 } from "./brain-state.ts";
-import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL, KeyTurns } from "./cache.ts";
 import { scopedCacheKey } from "./forget.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import { idOf } from "./message-memory.ts";
@@ -85,7 +85,7 @@ const ORIGINALS = 300;
  * Owns the content, and when it is summarized and stored. BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache
  * stores is never lost. BrainMemory.B2 (`#commit`) messages leave the history only when the summary that covers them is stored; a failing model or
  * cache changes nothing. No summary covers an open question. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level
- * grows without limit. BrainMemory.B4 (`BrainModel`, `#compressing`) the same question is asked once, also by concurrent callers. BrainMemory.B5
+ * grows without limit. BrainMemory.B4 (`BrainModel`, `compress`) the same question is asked once, also by concurrent callers. BrainMemory.B5
  * (`isDirty`) the memory is dirty until its present content was stored. BrainMemory.B6 (`#merge`) what others have stored since `load` is never
  * overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed, and none that the summary covers is
  * added again.
@@ -107,8 +107,7 @@ export class BrainMemory {
   #state = NO_BRAIN;
   /** The state that is stored; undefined when none is known to be. */
   #stored: BrainState | undefined = NO_BRAIN;
-  #turn: Promise<unknown> = Promise.resolve();
-  #compressing: { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } | undefined;
+  readonly #turns = new KeyTurns();
 
   /** @throws UsageError `OPTION_INVALID`, `LIMIT_INVALID` or `TTL_INVALID` */
   constructor(options: BrainMemoryOptions) {
@@ -232,24 +231,13 @@ export class BrainMemory {
   }
 
   /**
-   * Summarizes the oldest messages while the history is too long. Returns whether anything was summarized. Concurrent calls share the work.
+   * Summarizes the oldest messages while the history is too long. Returns whether this call has summarized any. Calls run one after another.
    *
    * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
-  async compress(o: BrainCallOptions = {}): Promise<boolean> {
+  compress(o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("compress", o);
-    for (;;) {
-      const current = (this.#compressing ??= {
-        work: this.#compressAll(signal).finally(() => (this.#compressing = undefined)),
-        signal,
-      });
-      try {
-        return await (signal === undefined ? current.work : untilAborted(current.work, signal));
-      } catch (error) {
-        const isAnothersEnd = current.signal !== signal && current.signal?.aborted === true && signal?.aborted !== true;
-        if (!isAnothersEnd) throw error;
-      }
-    }
+    return this.#inTurn(signal, () => this.#compressAll(signal), "compress");
   }
 
   /**
@@ -285,13 +273,6 @@ export class BrainMemory {
         (found) => this.#merge(found),
       );
       return true;
-    });
-  }
-
-  /** Adds a state from elsewhere before the present content. @internal */
-  adopt(state: BrainState): Promise<void> {
-    return this.#inTurn(undefined, async () => {
-      this.#state = withOriginals(joinedBrain({ theirs: state, mine: this.#state }), this.#keepOriginals);
     });
   }
 
@@ -383,10 +364,9 @@ export class BrainMemory {
     return isChanged;
   }
 
-  /** Runs one operation at a time, so an older state never overwrites a newer one. */
-  #inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
+  /** Runs one operation of a kind at a time, so an older state never overwrites a newer one. */
+  #inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>, kind: "compress" | "store" = "store"): Promise<T> {
+    const turn = this.#turns.take(kind, work);
     return signal === undefined ? turn : untilAborted(turn, signal);
   }
 }

@@ -21,10 +21,6 @@ export interface BrainState {
   readonly forgotten: number;
 }
 
-export function heldIn({ history, knowledge, originals }: Pick<BrainState, "history" | "knowledge" | "originals">): number {
-  return history.length + knowledge.length + originals.length;
-}
-
 const VERSION = 1;
 /** Limit on the ids of summarized messages. */
 const MAX_COVERED = 100;

@@ -12,22 +12,18 @@ export type CacheEntry =
   | { readonly kind: "damaged"; readonly reason: string };
 
 /**
- * Stores texts by key for a limited time. Port.
+ * Stores strings by key for a limited time. Port.
  *
  * Cache.C1 `get` returns the value that `set` has stored, until it is deleted, replaced or expired. Cache.C2 of two concurrent writes of one key, the
- * one that was called later stays. Cache.C3 keys and values are any text. Cache.C4 a damaged entry differs from a miss: `set` overwrites it, and `replace` only
- * for a caller that has seen it.
- * Cache.C5 closing twice is no error; later calls are refused with `CACHE_CLOSED`. Cache.C6 of several `replace` that expect the same entry, one
- * writes, and the others return the present entry, also across processes. Cache.C7 a miss means that the cache answered and has no entry; when
- * it cannot answer, `get` throws `CACHE_UNREACHABLE`.
+ * later one stays. Cache.C3 keys and values are any strings. Cache.C4 a damaged entry differs from a miss: `set` overwrites it, and `replace` only
+ * for a caller that has seen it. Cache.C5 closing twice is no error; later calls are refused with `CACHE_CLOSED`. Cache.C6 of several `replace` that
+ * expect the same entry, one writes, and the others return the present entry, also across processes. Cache.C7 a miss means that the cache answered
+ * and has no entry; when it cannot answer, `get` throws `CACHE_UNREACHABLE`.
  */
 export interface Cache {
-  /** @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a fallback answers. */
+  /** @throws CacheError `CACHE_UNREACHABLE` */
   get(key: string): Promise<CacheEntry>;
-  /**
-   * @param ttl time to live in milliseconds
-   * @throws CacheError when the value could not be stored anywhere.
-   */
+  /** @param ttl time to live in milliseconds @throws CacheError when the value could not be stored anywhere */
   set(key: string, value: string, ttl: number): Promise<void>;
   /**
    * Writes if the present entry is the expected one, as one atomic operation; otherwise returns the present entry. Optional: without it others
@@ -37,7 +33,7 @@ export interface Cache {
    */
   replace?(key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined>;
   delete(key: string): Promise<void>;
-  /** Returns the keys that begin with a text, also of entries that have expired. Optional: without it nothing can be forgotten by its scope. */
+  /** Returns the keys that begin with a string, also of entries that have expired. Optional: without it nothing can be forgotten by its scope. */
   keys?(prefix: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -50,15 +46,12 @@ export async function keysOf(cache: Pick<Cache, "keys">, prefix: string): Promis
   );
 }
 
-/** Options of {@link Cache.replace}. */
 export interface ReplaceOptions {
   /** The last result of `get`, or of a `replace` that did not write. Default: a miss. */
   readonly expected?: CacheEntry | undefined;
-  /** Time to live in milliseconds. */
   readonly ttl: number;
 }
 
-/** True when two entries are equal to a writer. */
 export function isSameEntry(one: CacheEntry | undefined, other: CacheEntry | undefined): boolean {
   const [a = MISS, b = MISS] = [one, other];
   return a.kind === "hit" && b.kind === "hit" ? a.value === b.value && a.other === b.other : a.kind === b.kind;
@@ -66,7 +59,6 @@ export function isSameEntry(one: CacheEntry | undefined, other: CacheEntry | und
 
 const MISS: CacheEntry = { kind: "miss" };
 
-/** Replaces an entry of any cache; see {@link Cache.replace}. */
 export async function replaceIn(cache: Cache, key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined> {
   if (cache.replace !== undefined) return cache.replace(key, value, o);
   const entry = await cache.get(key);
@@ -75,10 +67,8 @@ export async function replaceIn(cache: Cache, key: string, value: string, o: Rep
   return undefined;
 }
 
-/** Default time to live: 30 minutes, in milliseconds. */
 export const DEFAULT_TTL: number = 30 * 60 * 1000;
 
-/** The parts of the key of a conversation. */
 export interface CacheKeyParts {
   readonly prefix: string;
   readonly userId: string;
@@ -87,13 +77,9 @@ export interface CacheKeyParts {
 
 /** Characters that are not escaped. A dot is escaped, because `..` would lead out of a folder. */
 const PLAIN = /^[A-Za-z0-9_~-]$/;
-/** Stands for an empty part. No escaped text is equal to it. */
+/** Stands for an empty part. No escaped string is equal to it. */
 const EMPTY = "%";
 
-/**
- * Returns `{prefix}:{userId}:{chatId}`. Different parts give different keys: characters other than Latin letters, digits and `_~-` are escaped,
- * so that a colon in a name does not end a part.
- */
 export function cacheKey({ prefix, userId, chatId }: CacheKeyParts): string {
   return [prefix, userId, chatId].map(escapedPart).join(":");
 }
@@ -104,7 +90,7 @@ function escapedPart(part: string): string {
 
 function escapedCharacter(character: string): string {
   if (PLAIN.test(character)) return character;
-  // An unpaired surrogate has no UTF-8, and a name may contain any text.
+  // An unpaired surrogate has no UTF-8.
   if (/^[\ud800-\udfff]$/.test(character)) return `%u${character.charCodeAt(0).toString(16)}`;
   const escaped = encodeURIComponent(character);
   return escaped === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : escaped;

@@ -6,8 +6,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { ChatMessage, joinMessages, parseChatMessage } from "../model/chat-message.ts";
-import { type ChatMeasure, ChatUnit, NO_ANSWER } from "./chat-unit.ts";
+import { ChatMessage, joinMessages, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import { estimatedTokens, messageTokens, type TokenCounter } from "./tokens.ts";
 
 /** Options of a {@link ChatMemory}. */
@@ -16,12 +15,10 @@ export interface ChatMemoryOptions {
   readonly maxMessages?: number | undefined;
   /** Limit on the tokens, 1 or more, including pinned messages. Default: no limit. */
   readonly maxTokens?: number | undefined;
-  /** First messages that are never dropped, for example the goal. A text is a message of the user. */
+  /** First messages that are never dropped, for example the goal. A string is a message of the user. */
   readonly pinned?: string | ChatMessage | readonly ChatMessage[] | undefined;
   /** Must count synchronously. Default: an estimate. */
   readonly tokens?: TokenCounter | undefined;
-  /** "always" applies the limits after each batch too, "on_add" only after a single message. Default: "always". */
-  readonly trim?: "always" | "on_add" | undefined;
 }
 
 const chatMemoryOptions: Known<ChatMemoryOptions> = {
@@ -29,10 +26,8 @@ const chatMemoryOptions: Known<ChatMemoryOptions> = {
   maxTokens: kinds.checked,
   pinned: kinds.checked,
   tokens: kinds.tokenCounter,
-  trim: kinds.oneOf("always", "on_add"),
 };
 
-/** Options of {@link ChatMemory.add}. */
 export interface AddOptions {
   /** The message is never dropped. Default: false. */
   readonly pin?: boolean | undefined;
@@ -40,11 +35,13 @@ export interface AddOptions {
 
 const addOptions: Known<AddOptions> = { pin: kinds.boolean };
 
+/** Measures a message, for example in tokens. The result never changes for a message. */
+export type ChatMeasure = (message: ChatMessage) => number;
+
 /** A chat memory as plain JSON. */
 export interface ChatMemoryJson {
   readonly maxMessages?: number;
   readonly maxTokens?: number;
-  readonly trim: "always" | "on_add";
   /** One message, or tool calls and their answers. */
   readonly units: readonly { readonly messages: readonly ChatMessage[]; readonly pinned?: true }[];
 }
@@ -53,46 +50,40 @@ const jsonSchema = lazily(() =>
   z.object({
     maxMessages: z.number().int().min(1).optional(),
     maxTokens: z.number().int().min(1).optional(),
-    trim: z.enum(["always", "on_add"]),
     units: z.array(z.object({ messages: z.array(z.unknown()).min(1), pinned: z.literal(true).optional() })),
   }),
 );
+
+/** The stand-in for a missing answer: servers refuse a call without one. The call may have run before its answer was lost. */
+const NO_ANSWER = "(no result: the call was cut off. It may have run; look before you call it again)";
 
 /**
  * The window of a conversation with a model: the newest messages within a limit of count and of tokens, in order of arrival.
  *
  * Owns which messages are kept. ChatMemory.H1 (`ChatUnit`) tool calls and their answers are kept or dropped together. ChatMemory.H2
  * (`ChatUnit.messages`) calls that were not answered before the next message get a stand-in. ChatMemory.H3 (`#drop`) pinned messages and the newest
- * unit are never dropped: otherwise the limits hold after each `add`, and after each `addAll` unless `trim` is "on_add". ChatMemory.H5 returned
- * lists are new, and messages are frozen.
+ * unit are never dropped: otherwise the limits hold after each `add` and `addAll`.
  */
 export class ChatMemory {
   readonly maxMessages: number;
   readonly maxTokens: number | undefined;
-  readonly trim: "always" | "on_add";
   readonly #tokens: TokenCounter;
-  /** In order of arrival. */
   #units: ChatUnit[] = [];
   /** The newest unit that waits for an answer of an id. */
   readonly #open = new Map<string, ChatUnit>();
   #weights: { readonly measure: ChatMeasure; readonly known: WeakMap<ChatMessage, number> } | undefined;
   #size = 0;
   #sum = 0;
-  /** Tokens of the stand-in of an answer. */
   readonly #standIn: number;
 
   /** @throws UsageError `LIMIT_INVALID`, or `CHAT_MESSAGE_INVALID` for pinned values that are not chat messages */
   constructor(options: ChatMemoryOptions = {}) {
     checkKnownOptions("new ChatMemory", options, chatMemoryOptions);
-    const { maxMessages = 100, maxTokens, trim = "always", tokens = estimatedTokens, pinned } = options;
+    const { maxMessages = 100, maxTokens, tokens = estimatedTokens, pinned } = options;
     if (maxMessages !== Infinity) checkLimit("maxMessages", maxMessages);
     if (maxTokens !== undefined && maxTokens !== Infinity) checkLimit("maxTokens", maxTokens);
-    if (trim !== "always" && trim !== "on_add") {
-      throw new UsageError("LIMIT_INVALID", `Expected trim to be "always" or "on_add", got ${valueText(trim)}.`);
-    }
     this.maxMessages = maxMessages;
     this.maxTokens = maxTokens;
-    this.trim = trim;
     this.#tokens = tokens;
     this.#standIn = this.#count(ChatMessage.tool({ content: NO_ANSWER, name: "", toolCallId: "" }));
     for (const message of asMessages(pinned)) this.#take(message, true);
@@ -115,21 +106,18 @@ export class ChatMemory {
     }, 0);
   }
 
-  /** Number of messages. Calls that wait count as answered. */
   get size(): number {
     return this.#size;
   }
 
-  /** Number of tokens; 0 without a limit of tokens. */
   get tokens(): number {
     return this.#sum;
   }
 
   /**
-   * Appends a message, or adds an answer to its call. Returns false for an answer without a waiting call, which is not kept: servers refuse
-   * such an answer.
+   * Appends a message, or adds an answer to its call. Returns false for an answer without a waiting call, which servers refuse: it is not kept.
    *
-   * @throws UsageError `CHAT_MESSAGE_INVALID` for a value that is not a chat message.
+   * @throws UsageError `CHAT_MESSAGE_INVALID`
    */
   add(message: ChatMessage, o: AddOptions = {}): boolean {
     checkKnownOptions("add", o, addOptions);
@@ -138,20 +126,15 @@ export class ChatMemory {
     return isTaken;
   }
 
-  /** Appends messages and returns how many were kept. */
   addAll(messages: Iterable<ChatMessage>): number {
     takes("ChatMemory.addAll", "messages", messages, iterable("chat messages"));
     const list = Array.from(messages, parseChatMessage);
     const taken = list.filter((message) => this.#take(message, false)).length;
-    if (this.trim === "always") this.#drop();
+    this.#drop();
     return taken;
   }
 
-  /**
-   * Returns at most the newest `n` messages. Calls come with all their answers or not at all. `recent(0)` is empty.
-   *
-   * @throws UsageError `ARGUMENT_INVALID` for an `n` that is no whole number of 0 or more.
-   */
+  /** Returns at most the newest `n` messages. Calls come with all their answers or not at all. @throws UsageError `ARGUMENT_INVALID` */
   recent(n: number): ChatMessage[] {
     takes("ChatMemory.recent", "n", n, aCount);
     const newest = this.#newest;
@@ -165,7 +148,6 @@ export class ChatMemory {
     return units.slice(from).flat();
   }
 
-  /** Deletes all messages, including pinned ones. */
   clear(): void {
     this.#units = [];
     this.#open.clear();
@@ -181,18 +163,12 @@ export class ChatMemory {
     return {
       ...(this.maxMessages === Infinity ? {} : { maxMessages: this.maxMessages }),
       ...(this.maxTokens === undefined || this.maxTokens === Infinity ? {} : { maxTokens: this.maxTokens }),
-      trim: this.trim,
       units,
     };
   }
 
-  /**
-   * Restores a memory from {@link toJSON}.
-   *
-   * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
-   */
+  /** Restores a memory from {@link toJSON}. @throws UsageError `CHAT_MEMORY_INVALID` */
   static fromJSON(json: unknown, o?: Pick<ChatMemoryOptions, "tokens">): ChatMemory;
-  /** As `map` calls it. */
   static fromJSON(json: unknown, index: number, list: readonly unknown[]): ChatMemory;
   static fromJSON(json: unknown, given?: Pick<ChatMemoryOptions, "tokens"> | number, list?: readonly unknown[]): ChatMemory {
     const o = unlessMapped(given, list, {});
@@ -200,8 +176,8 @@ export class ChatMemory {
     checkKnownOptions("ChatMemory.fromJSON", o, { tokens: kinds.tokenCounter });
     const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
-    const { units, maxMessages = Infinity, maxTokens, trim } = parsed.data;
-    const memory = new ChatMemory({ ...o, maxMessages, maxTokens, trim });
+    const { units, maxMessages = Infinity, maxTokens } = parsed.data;
+    const memory = new ChatMemory({ ...o, maxMessages, maxTokens });
     for (const { messages, pinned = false } of units) {
       const isUnit = messages.map(parseChatMessage).every((message, index) => {
         if (index === 0) return message.role !== "tool" && memory.#take(message, pinned);
@@ -217,7 +193,6 @@ export class ChatMemory {
     return joinMessages(...parts);
   }
 
-  /** Returns false for an answer without a waiting call. */
   #take(message: ChatMessage, isPinned: boolean): boolean {
     const own = parseChatMessage(message);
     const tokens = this.#count(own);
@@ -280,4 +255,58 @@ function asMessages(pinned: ChatMemoryOptions["pinned"]): readonly ChatMessage[]
   if (pinned === undefined) return [];
   if (typeof pinned === "string") return [ChatMessage.user(pinned)];
   return Array.isArray(pinned) ? (pinned as readonly ChatMessage[]) : [pinned as ChatMessage];
+}
+
+/**
+ * One message, or the tool calls of an assistant with their answers: kept or dropped as a whole. Owns which calls wait for an answer.
+ *
+ * ChatUnit.U2 (`size`) every call counts as answered, so the size never changes.
+ */
+class ChatUnit {
+  readonly head: ChatMessage;
+  readonly isPinned: boolean;
+  readonly #answers: (ChatMessage | undefined)[];
+  tokens = 0;
+
+  constructor(head: ChatMessage, isPinned: boolean) {
+    this.head = head;
+    this.isPinned = isPinned;
+    this.#answers = this.#calls.map(() => undefined);
+  }
+
+  get size(): number {
+    return 1 + this.#answers.length;
+  }
+
+  get openIds(): string[] {
+    return this.#calls.filter((_call, index) => this.#answers[index] === undefined).map(({ id }) => id);
+  }
+
+  waitsFor(id: string): boolean {
+    return this.#indexOf(id) !== -1;
+  }
+
+  answer(message: ChatMessage): void {
+    const index = this.#indexOf(message.toolCallId ?? "");
+    if (index !== -1) this.#answers[index] = message;
+  }
+
+  /** When `isClosed`, calls without an answer get a stand-in. */
+  messages(isClosed: boolean): readonly ChatMessage[] {
+    if (this.#answers.length === 0) return [this.head];
+    const answers = this.#calls.map((call, index) => this.#answers[index] ?? (isClosed ? noAnswer(call) : undefined));
+    return [this.head, ...answers.filter((answer) => answer !== undefined)];
+  }
+
+  get #calls(): readonly ToolCall[] {
+    return this.head.toolCalls ?? [];
+  }
+
+  #indexOf(id: string): number {
+    return this.#calls.findIndex((call, index) => call.id === id && this.#answers[index] === undefined);
+  }
+}
+
+function noAnswer({ id, function: { name } }: ToolCall): ChatMessage {
+  return ChatMessage.tool({ content: NO_ANSWER, name, toolCallId: id });
 }

@@ -7,7 +7,6 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { contentHash } from "../kernel/json.ts";
 import { beginningOf, charactersAndPairs, runsOf, stableHash } from "./text-terms.ts";
 
-/** Options of one call to an embedder. */
 export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
   /** Some models embed queries and documents in different ways. Default `document`. */
@@ -42,9 +41,7 @@ export interface Embedder {
 
 export interface EmbedLimits extends EmbedOptions {
   readonly clock: Clock;
-  /** Milliseconds for one batch; undefined for an embedder that limits its calls itself. */
   readonly timeout: number | undefined;
-  /** The required numbers of a vector, when known. */
   readonly dimensions?: number | undefined;
 }
 
@@ -174,7 +171,6 @@ const SHORT = 3;
 const SHORT_WORD = 0.4;
 const MAX_CHARS = 20_000;
 
-/** Options of {@link hashingEmbedder}. */
 export interface HashingOptions {
   /** Numbers of a vector, 16 or more. Default 512. */
   readonly dimensions?: number | undefined;

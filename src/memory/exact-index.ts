@@ -11,8 +11,6 @@ export interface VectorHit {
 
 /** Options of a search. */
 export interface VectorSearch {
-  /** Only these. */
-  readonly among?: ReadonlySet<number> | undefined;
   /** Accepts a key. Called only for keys that may be among the best. */
   readonly accept?: ((key: number) => boolean) | undefined;
 }
@@ -63,7 +61,7 @@ class ExactIndex implements VectorIndex {
     return this.#vectors.delete(key);
   }
 
-  search(query: Float32Array, k: number, { among, accept }: VectorSearch = {}): readonly VectorHit[] {
+  search(query: Float32Array, k: number, { accept }: VectorSearch = {}): readonly VectorHit[] {
     takes("the search of an index", "k", k, aCount);
     if (this.size === 0 || k === 0) return [];
     const unit = this.#checked(query, "the vector of the search");
@@ -73,9 +71,8 @@ class ExactIndex implements VectorIndex {
       hits = hits.sort((a, b) => b.score - a.score || a.key - b.key).slice(0, k);
       if (hits.length === k) floor = hits.at(-1)?.score ?? -Infinity;
     };
-    for (const key of among ?? this.#vectors.keys()) {
-      const vector = this.#vectors.get(key);
-      const score = vector === undefined ? Number.NaN : dotProduct(unit, vector);
+    for (const [key, vector] of this.#vectors) {
+      const score = dotProduct(unit, vector);
       if (!(score >= floor) || accept?.(key) === false) continue;
       hits.push({ key, score });
       if (hits.length >= 2 * k + FEW_HITS) chooseBest();

@@ -26,7 +26,6 @@ export interface KeptMemoryOptions {
 export interface KeptSearch {
   /** The questions: a message that repeats one is no answer. */
   readonly asked: readonly string[];
-  /** Ids of messages of this run to leave out. */
   readonly besides: ReadonlySet<string>;
   /** Contents to leave out, also when another message repeats them. */
   readonly known: readonly string[];
@@ -35,18 +34,11 @@ export interface KeptSearch {
   readonly signal: AbortSignal;
 }
 
-/** A found message. */
 export interface KeptMessage extends RankedMessage {
   /** It belongs to this run, or to one that this was forked from. */
   readonly isOwn: boolean;
 }
 
-/** A found message with the messages right before and after it, nearest first. */
-export interface KeptHit extends KeptMessage {
-  readonly neighbours: readonly KeptMessage[];
-}
-
-/** A message of the record, and the run that has stored it. */
 interface Given {
   readonly message: Message;
   readonly storedBy: string;
@@ -74,7 +66,6 @@ const TIMEOUT = 30_000;
 export class KeptMemory {
   #o: KeptMemoryOptions;
   readonly #store: MessageStore;
-  /** By id. */
   readonly #known = new Map<string, Given>();
   readonly #queue: WriteBehind;
   #opened: MemoryStorage | undefined;
@@ -121,12 +112,12 @@ export class KeptMemory {
   }
 
   /**
-   * Returns the messages that answer a question best, best first. Messages that repeat the question are left out; of messages with the same words
-   * the newest is returned.
+   * Returns the messages that answer a question best, best first, then the neighbours of each. Messages that repeat the question are left out; of
+   * messages with the same words the newest is returned.
    *
    * @throws MemoryError, ControlError, any error of the store
    */
-  async search(question: string, { asked, besides, known, embedder, signal }: KeptSearch): Promise<KeptHit[]> {
+  async search(question: string, { asked, besides, known, embedder, signal }: KeptSearch): Promise<KeptMessage[]> {
     await this.#takeInherited();
     await this.saved();
     const { k } = this.#o.parts;
@@ -172,23 +163,25 @@ export class KeptMemory {
     return [...newest.values()];
   }
 
-  /** Each neighbour belongs to its best hit, and is not a hit itself. */
+  /** Each neighbour comes once, and is no hit itself. */
   async #withNeighbours(
     hits: readonly KeptMessage[],
     seen: Set<string>,
     isMeant: (message: Message, runId: string) => boolean,
-  ): Promise<KeptHit[]> {
+  ): Promise<KeptMessage[]> {
     for (const { message } of hits) seen.add(wordsOf(message.content));
-    const found: KeptHit[] = [];
+    const all = [...hits];
     for (const hit of hits) {
       const around = await this.#storage.around(hit.place, this.#o.parts.neighbours);
       const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
-      const unscored = meant.map((each) => ({ ...each, score: 0 }));
-      const neighbours = this.#withoutRepeats(unscored, seen);
+      const neighbours = this.#withoutRepeats(
+        meant.map((each) => ({ ...each, score: 0 })),
+        seen,
+      );
       for (const { message } of neighbours) seen.add(wordsOf(message.content));
-      found.push({ ...hit, neighbours });
+      all.push(...neighbours);
     }
-    return found;
+    return all;
   }
 
   get #storage(): MemoryStorage {

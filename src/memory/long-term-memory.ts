@@ -1,4 +1,4 @@
-import { aText, takes } from "../kernel/argument.ts";
+import { aText, having, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
@@ -64,6 +64,7 @@ export class LongTermMemory extends Memory {
   /** @throws UsageError `LIMIT_INVALID` */
   constructor(options: LongTermMemoryOptions) {
     checkGivenOptions("new LongTermMemory", options, longTermMemoryOptions);
+    takes("new LongTermMemory", "storage", options.storage, having("a MemoryStorage", "change", "recover"));
     const { storage, limit, maxUnsaved = MAX_UNSAVED, onError = () => {} } = options;
     super({ limit });
     this.storage = storage;

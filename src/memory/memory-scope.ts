@@ -8,34 +8,27 @@ import { valueText } from "../kernel/value-text.ts";
 /** The parts of a {@link Scope}. @internal */
 export const scopeParts: Known<Scope> = { tenant: kinds.text, user: kinds.text, conversation: kinds.text };
 
-/** Whose long-term memory something is: that of a role, for everybody or for a part of them. */
+/** Identifies a long-term memory: that of a role, for all runs or for a part of them. */
 export interface MemoryScope extends Scope {
   readonly role: string;
 }
 
-/**
- * How far a role remembers beyond a run: for one `conversation`, one `user`, one `tenant`, or for all runs of the role. What a run does not
- * name narrows it: without a user, `user` is `conversation`.
- */
+/** How far a role remembers beyond a run. A part that a run does not name narrows it: without a user, `user` is `conversation`. */
 export type MemoryReach = "conversation" | "user" | "tenant" | "role";
 
-/** The values of {@link MemoryReach}. */
 export const MEMORY_REACHES: readonly MemoryReach[] = ["conversation", "user", "tenant", "role"];
 
 /** Begins the key of a scope that is more than a role. */
 const SCOPED = '["';
 
-/**
- * Returns the key of a scope in a store: equal for equal scopes, and different for different ones, whatever the names contain. The key of a
- * role's memory for everybody is the role's name.
- */
+/** Returns the key of a scope in a store, different for different scopes. The key of a role's memory for all runs is the role's name. */
 export function scopeKey({ role, tenant, user, conversation }: MemoryScope): string {
   const parts = [tenant, user, conversation];
   if (parts.every((part) => part === undefined) && !role.startsWith(SCOPED)) return role;
   return JSON.stringify([role, ...parts.map((part) => part ?? null)]);
 }
 
-/** Returns the scope of a key of {@link scopeKey}. Any other text is the name of a role. */
+/** Returns the scope of a key of {@link scopeKey}. Any other string is the name of a role. */
 export function scopeOfKey(key: string): MemoryScope {
   const parts = key.startsWith(SCOPED) ? parsed(key) : undefined;
   if (!isList(parts)) return { role: key };
@@ -79,13 +72,13 @@ export function scopeInside({ runId, scope }: { readonly runId: string; readonly
   return scope === undefined ? undefined : { conversation: runId, ...scope };
 }
 
-/** @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a part that is no text, or an empty one */
+/** @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a part that is no string, or an empty one */
 export function checkScope(what: string, scope: unknown): void {
   if (scope === undefined) return;
   checkKnownOptions(what, scope, scopeParts);
   for (const [part, value] of Object.entries(isRecord(scope) ? scope : {})) {
     if (value === undefined || (typeof value === "string" && value !== "")) continue;
-    throw new UsageError("OPTION_INVALID", `Expected the ${part} of ${what} to be a text that is not empty, got ${valueText(value)}.`);
+    throw new UsageError("OPTION_INVALID", `Expected the ${part} of ${what} to be a string that is not empty, got ${valueText(value)}.`);
   }
 }
 

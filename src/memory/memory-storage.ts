@@ -1,9 +1,10 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { aTime, takes } from "../kernel/argument.ts";
 import { assertMessage, type Message } from "../message/message.ts";
+import { KeyTurns } from "./cache.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 import { checkedBatch, idOf, textOf } from "./message-memory.ts";
-import { identityOf, memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import { memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import {
   callOf,
   checkSearch,
@@ -63,7 +64,7 @@ export class MemoryStorage {
   readonly #known: StoredMessages;
   /** One of the two finds the messages. */
   readonly #search: VectorSearch | WordSearch;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new KeyTurns();
   #isClosed = false;
 
   /** @throws UsageError `OPTION_INVALID` */
@@ -243,17 +244,10 @@ export class MemoryStorage {
 
   /** Deletes messages before a time in milliseconds, and returns their number. A message without a date has the time it was added. */
   deleteOlderThan(timestampMs: number): Promise<number> {
-    return this.forgetOlderThan(timestampMs).then(({ length }) => length);
-  }
-
-  /** Deletes messages before a time, and returns their identities. @internal */
-  forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
     takes("deleteOlderThan", "timestampMs", timestampMs, aTime);
     return this.#inTurn(async () => {
       await this.#sync();
-      const old = this.#known.olderThan(timestampMs);
-      await this.#known.remove(old);
-      return old.map(({ runId, message }) => identityOf(runId, message.id));
+      return this.#known.remove(this.#known.olderThan(timestampMs));
     });
   }
 
@@ -293,16 +287,13 @@ export class MemoryStorage {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#turn;
+    await this.#turns.settled();
     await this.#parts.store.close();
   }
 
   #inTurn<T>(job: () => Promise<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(memoryClosed());
-    const done = this.#turn.then(job);
-    // A failure is the caller's; the next job runs anyway.
-    this.#turn = done.catch(() => {});
-    return done;
+    return this.#turns.take("", job);
   }
 
   get #vectors(): VectorSearch | undefined {

@@ -1,9 +1,9 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 
-/** Options of removing messages. */
+/** How messages are removed. */
 export interface RemoveOptions {
-  /** True: their removal is no reason to refuse them later, because they were moved, or a record adds them again. Default false. */
+  /** They may be added again later, because they were moved, or a record adds them again. Default false. */
   readonly mayReturn?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface StoredVector {
   readonly vector: Float32Array;
 }
 
-/** The state of a store, by which a reader detects changes. */
+/** A reader detects changes by it. */
 export interface StoreState {
   /** The last place; 0 before the first message. */
   readonly last: number;
@@ -43,7 +43,7 @@ export interface StoreState {
   readonly removals: number;
 }
 
-/** Identifies a message: its run, and its id within the run. */
+/** A message: its run, and its id within the run. */
 export interface MessageIdentity {
   readonly runId: string;
   readonly id: string;
@@ -57,15 +57,13 @@ export interface SoughtWord {
   readonly word: string;
   /** True when longer words that begin with it match too. */
   readonly isBeginning: boolean;
-  /** Letters that may be omitted, added or changed in a misspelt word. */
+  /** Letters that may be missing, added or changed in a misspelt word. */
   readonly wrongLetters: number;
 }
 
 /** Finds messages of a store without reading all of them. */
 export interface MessageLookup {
-  /**
-   * Returns the places of at most `most` messages that contain the most and the rarest words, most likely first.
-   */
+  /** Returns the places of at most `most` messages that contain the most and the rarest words, most likely first. */
   likeliest(roleId: string, words: readonly SoughtWord[], most: number): Promise<readonly number[]>;
   /** Returns the messages at some places, in order of arrival. */
   read(roleId: string, places: readonly number[]): Promise<readonly StoredMessage[]>;
@@ -76,14 +74,14 @@ export interface MessageLookup {
 /**
  * Stores the messages of roles durably. Port. Vectors are stored only to save work, and may be lost. `roleId` is the key of a role's memory.
  *
- * MessageStore.V1 `add` stores all messages or none, and they are durable when it has resolved. MessageStore.V2 (run, id) identifies a message: a
- * stored message is not stored again. MessageStore.V3 places grow in order of arrival and are never used again. MessageStore.V4 roles are separate,
- * whatever their ids contain. MessageStore.V5 a message is read as it was written, or reading throws `MEMORY_DAMAGED`. MessageStore.V6 vectors
- * are read as they were written, under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes
- * may use one store. MessageStore.V8 `close` releases resources; a later call opens them again. MessageStore.V9 a `lookup` includes every resolved
- * change. MessageStore.V11 a removal is remembered,
- * so that no record of a run stores the message again; adding it again is allowed. MessageStore.V12 after `purge` no byte of a removed message, of
- * its words in an index, or of the key of an emptied scope is in the files of the store.
+ * MessageStore.V1 `add` stores all messages or none, durably. MessageStore.V2 (run, id) identifies a message: a stored one is not stored again.
+ * MessageStore.V3 places grow in order of arrival and are never used again. MessageStore.V4 roles are separate, whatever their ids contain.
+ * MessageStore.V5 a message is read as it was written, or reading throws `MEMORY_DAMAGED`. MessageStore.V6 vectors are read as they were written,
+ * under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes may use one store.
+ * MessageStore.V8 `close` releases resources; a later call opens them again. MessageStore.V9 a `lookup` includes every resolved change.
+ * MessageStore.V11 a removal is remembered, so
+ * that no record of a run stores the message again; adding it again is allowed. MessageStore.V12 after `purge` the files of the store have no
+ * byte of a removed message, of its words in an index, or of the key of an emptied scope.
  */
 export interface MessageStore {
   state(roleId: string): Promise<StoreState>;

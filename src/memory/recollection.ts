@@ -8,6 +8,7 @@ import type { CallPolicy } from "../model/call.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { KeptMemory } from "./kept-memory.ts";
+import { KeyTurns } from "./cache.ts";
 import type { ReadableMemory } from "./message-memory.ts";
 import { meteredEmbedder } from "./metered-embedder.ts";
 import { nextSummary, type RoleSummary } from "./summary-levels.ts";
@@ -24,12 +25,11 @@ import {
 import type { RoleMemoryParts } from "./role-memory.ts";
 import { beginningOf } from "./text-terms.ts";
 
-/** The parts of a {@link Recollection}. */
 export interface RecollectionParts {
   readonly role: string;
   readonly options: RoleMemoryParts;
   readonly kept: KeptMemory;
-  /** Masks secrets before a text is cut: a part of a secret could not be recognized later. */
+  /** Masks secrets before a string is cut: a part of a secret could not be recognized later. */
   readonly mask: Mask;
   readonly memory: ReadableMemory;
   /** The news of the activation. They are part of the question, so they are not recalled. */
@@ -58,24 +58,24 @@ export interface Recalled {
 }
 
 /** Limit on the characters of a question. */
-const MOST_WORDS = 20_000;
+const MAX_QUERY = 20_000;
 /** Limit on the ids of summarized messages. The newest one that the memory still holds marks the end of the summary. */
-const MOST_COVERED = 100;
+const MAX_COVERED = 100;
 
 /**
  * Recalls messages for the questions of one activation. Owns the uncommitted summary.
  *
  * Recollection.C1 (`#recorded`) a recall is one recorded step, so a resumed run, a replay and a fork recall the same. Recollection.C2 (`memoryLine`)
  * requests and step addresses contain senders, contents, and the recorded time of messages of other runs. Recollection.C3 (`#recall`) the
- * recalled texts stay within the budget. Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages; when
+ * recalled lines stay within the budget. Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages; when
  * the model fails it is asked again with twice as many. Recollection.C5 (`#related`) a failing memory is logged and recalls nothing.
- * Recollection.C6 (`#turn`) recalls of one activation run one after another.
+ * Recollection.C6 (`recall`) recalls of one activation run one after another.
  */
 export class Recollection {
   readonly #parts: RecollectionParts;
   readonly #recalled = new Map<string, Promise<Recalled>>();
   #summary: RoleSummary;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new KeyTurns();
   #isSummaryBroken = false;
 
   constructor(parts: RecollectionParts) {
@@ -87,12 +87,9 @@ export class Recollection {
     return this.#summary === this.#parts.summary ? undefined : this.#summary;
   }
 
-  /** Returns recalled messages that precede a question. @param query the text to search for; default: the news */
+  /** Returns recalled messages that precede a question. @param query what to search for; default: the news */
   recall(query: string = textsOf(this.#parts.news()).join("\n\n")): Promise<readonly ChatMessage[]> {
-    const turn = this.#turn.then(() => this.#recall(query));
-    // A failure is the caller's; the next recall runs anyway.
-    this.#turn = turn.catch(() => {});
-    return turn;
+    return this.#turns.take("", () => this.#recall(query));
   }
 
   async #recall(query: string): Promise<readonly ChatMessage[]> {
@@ -128,16 +125,16 @@ export class Recollection {
         if (waiting < (this.#summary.waits ?? 0)) return;
         const next = await nextSummary({ levels: this.#summary, history, sizes: options.sizes, limits, ask, isTimeless: true });
         if (next === undefined) return;
-        const covered = [...this.#summary.covered, ...next.covers.map(({ id }) => id)].slice(-MOST_COVERED);
+        const covered = [...this.#summary.covered, ...next.covers.map(({ id }) => id)].slice(-MAX_COVERED);
         const { waits: _waits, ...summed } = this.#summary;
         this.#summary = { ...next.change(summed), covered };
       }
     } catch (error) {
       if (isFailing(error)) throw error;
       this.#isSummaryBroken = true;
-      const isTold = this.#summary.waits !== undefined;
+      const isReported = this.#summary.waits !== undefined;
       this.#summary = { ...this.#summary, waits: Math.max(1, 2 * waiting) };
-      if (!isTold)
+      if (!isReported)
         logger.warn(`${role} could not summarize what it remembers, and continues without a new summary: ${errorRecord(error).message}`);
     }
   }
@@ -155,13 +152,13 @@ export class Recollection {
     const { options, mask, steps, logger, role } = this.#parts;
     const { query, messages, left, summary, recent } = question;
     const request = {
-      query: beginningOf(mask(query), options.embedder?.maxChars ?? MOST_WORDS).trim(),
+      query: beginningOf(mask(query), options.embedder?.maxChars ?? MAX_QUERY).trim(),
       embedder: options.embedder?.id ?? null,
       k: options.k,
       neighbours: options.neighbours,
       threshold: options.threshold ?? null,
       maxTokens: left,
-      // Memories with the same texts are equal to a model, whatever their ids.
+      // Memories with the same contents are equal to a model, whatever their ids.
       beside: contentHash([summary.texts, recent.texts]).slice(0, 32),
       // The result depends on the whole memory: a fork with a changed past must not reuse the recall of its parent.
       among: left > 0 ? options.digest.of(messages) : null,
@@ -169,14 +166,14 @@ export class Recollection {
     const address = contentHash(request);
     const known = this.#recalled.get(address);
     if (known !== undefined) return known;
-    const recalled = steps.step({ kind: "memory", name: "recall", request }, (door) => this.#related(question, request.query, door));
+    const recalled = steps.step({ kind: "memory", name: "recall", request }, (step) => this.#related(question, request.query, step));
     this.#recalled.set(address, recalled);
     const { failed } = await recalled;
     if (failed !== undefined) logger.warn(`${role} could not search its memory, and continues without it: ${failed.message}`);
     return recalled;
   }
 
-  async #related({ summary, recent, left, ofNews }: RelatedQuestion, query: string, door: StepDoor): Promise<Recalled> {
+  async #related({ summary, recent, left, ofNews }: RelatedQuestion, query: string, step: StepDoor): Promise<Recalled> {
     const { options, kept, policy } = this.#parts;
     const rest = {
       maxTokens: options.maxTokens,
@@ -186,12 +183,12 @@ export class Recollection {
     const none = { tokens: 0, messages: [] };
     if (left <= 0 || options.k === 0 || query === "") return { ...rest, related: none };
     const until = policy.clock.now() + Math.min(options.timeout, this.#parts.longest);
-    const embedder = options.embedder === undefined ? undefined : meteredEmbedder(options.embedder, { steps: door, policy, until });
+    const embedder = options.embedder === undefined ? undefined : meteredEmbedder(options.embedder, { steps: step, policy, until });
     const besides = new Set([...ofNews, ...rest.recent.ids]);
     const known = textsOf(recent.messages);
     const asked = [query, ...textsOf(this.#parts.news())];
     try {
-      const hits = await kept.search(query, { asked, besides, known, embedder, signal: door.signal });
+      const hits = await kept.search(query, { asked, besides, known, embedder, signal: step.signal });
       return { ...rest, related: await relatedWithin(hits, left, options.tokens) };
     } catch (error) {
       if (isFailing(error)) throw error;
@@ -203,11 +200,10 @@ export class Recollection {
 
 interface RelatedQuestion {
   readonly query: string;
-  /** The whole memory, oldest first. */
   readonly messages: readonly Message[];
   readonly summary: Fitting;
   readonly recent: RecentWindow;
-  /** Tokens for what is related. */
+  /** Tokens for related messages. */
   readonly left: number;
   readonly ofNews: ReadonlySet<string>;
 }

@@ -34,24 +34,21 @@ export interface RecallOptions {
   readonly k?: number;
   /** Minimum similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
-  /**
-   * Messages before and after a related one, in its own run, that are recalled with it if they fit: they often contain the answer.
-   * Default 1; 0: none.
-   */
+  /** Messages before and after a related one, in its own run, that are recalled with it if they fit. Default 1; 0: none. */
   readonly neighbours?: number;
   /** Limit on the milliseconds of the embedder for one recall, at most half of the role's `timeout`. Default 30,000. */
   readonly timeout?: number;
 }
 
 const share: Shape = { says: "a number from 0 to 1", fits: (value) => typeof value === "number" && value >= 0 && value <= 1 };
-const MOST_NEIGHBOURS = 20;
+const MAX_NEIGHBOURS = 20;
 
 const recallOptions: Known<RecallOptions> = {
   maxTokens: kinds.count,
   shares: kinds.record(share),
   k: kinds.count,
   threshold: aSimilarity,
-  neighbours: { says: `a whole number from 0 to ${MOST_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MOST_NEIGHBOURS },
+  neighbours: { says: `a whole number from 0 to ${MAX_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MAX_NEIGHBOURS },
   timeout: aDuration,
 };
 
@@ -68,10 +65,7 @@ export interface RoleMemoryOptions {
   readonly index?: () => VectorIndex;
   /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
-  /**
-   * How far the role remembers. Default: for the user that its run names, else for the conversation; for all runs where the run has no scope, as
-   * outside of a server.
-   */
+  /** How far the role remembers. Default: for the user that its run names, else for the conversation; without a scope for all runs. */
   readonly scope?: MemoryReach;
   /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number;
@@ -94,11 +88,9 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   tokens: kinds.tokenCounter,
 };
 
-/** The validated options with their defaults. */
 export interface RoleMemoryParts extends Omit<RoleMemoryOptions, "recall" | "summary" | "tokens"> {
   readonly summary: { readonly model: ChatModel | undefined } | undefined;
   readonly tokens: TokenCounter;
-  /** Tokens of messages as recalled lines. */
   readonly sizes: MessageSizes;
   readonly digest: MemoryDigest;
   readonly maxTokens: number;

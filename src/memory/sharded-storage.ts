@@ -1,3 +1,4 @@
+import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -48,6 +49,7 @@ export class ShardedStorage {
   constructor(options: ShardedStorageOptions) {
     checkGivenOptions("new ShardedStorage", options, shardedStorageOptions);
     const { shards } = options;
+    takes("new ShardedStorage", "shards", shards, listOf(having("a MemoryStorage", "add", "recover")));
     if (shards.length === 0 || new Set(shards).size < shards.length) {
       throw new UsageError(
         "OPTION_INVALID",
@@ -133,8 +135,8 @@ export class ShardedStorage {
 
   /** Deletes messages before a time in every shard, and returns their number. */
   async deleteOlderThan(timestampMs: number): Promise<number> {
-    const gone = await Promise.all(this.#shards.map((shard) => shard.forgetOlderThan(timestampMs)));
-    return new Set(gone.flat()).size;
+    const deleted = await Promise.all(this.#shards.map((shard) => shard.deleteOlderThan(timestampMs)));
+    return deleted.reduce((sum, count) => sum + count, 0);
   }
 
   async persist(o?: StorageCall): Promise<void> {

@@ -85,7 +85,6 @@ export interface SearchOptions {
   readonly embedder?: Embedder | undefined;
 }
 
-/** The names of the options. @internal */
 export const searchOptions: Known<SearchOptions> = {
   k: kinds.count,
   threshold: aSimilarity,
@@ -94,7 +93,6 @@ export const searchOptions: Known<SearchOptions> = {
   embedder: kinds.embedder,
 };
 
-/** A search with valid options. */
 export type Search = SearchOptions & { readonly k: number };
 
 /** A message found by a search. */
@@ -125,7 +123,6 @@ export interface StorageParts {
 
 export interface VectorParts {
   readonly embedder: Embedder;
-  /** The index that the user gave. */
   readonly index: VectorIndex | undefined;
   readonly threshold: number;
   /** Milliseconds that one call to the embedder may take. */
@@ -133,7 +130,6 @@ export interface VectorParts {
 }
 
 const TIMEOUT = 60_000;
-/** Default number of found messages. */
 export const FOUND = 4;
 
 export function partsOf(options: MemoryStorageOptions): StorageParts {
@@ -149,11 +145,6 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   return { ...base, vectors: { embedder, index, threshold, timeout }, lexical: undefined };
 }
 
-/**
- * Rejects options of vectors where there is no embedder.
- *
- * @throws UsageError `OPTION_INVALID`
- */
 export function checkVectorOptions(
   { embedder, threshold, index }: { readonly [Name in "embedder" | "threshold" | "index"]?: unknown },
   whose: string,

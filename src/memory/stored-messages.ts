@@ -22,7 +22,6 @@ const PER_MESSAGE = 300;
 const PER_CHARACTER = 3;
 const PER_NUMBER = 2;
 
-/** Called when a message becomes known, and when it was removed. */
 export interface StoreWatch {
   added(place: number): void;
   removed(place: number): Promise<void>;
@@ -42,7 +41,6 @@ export class StoredMessages {
   readonly #lookup: MessageLookup | undefined;
   readonly #messages = new Map<number, StoredMessage>();
   readonly #places = new Map<string, number>();
-  /** How far the store has been read. */
   #state: StoreState = { last: 0, removals: 0 };
   #characters = 0;
   #lastPlace = 0;
@@ -59,7 +57,6 @@ export class StoredMessages {
     return this.#messages.size;
   }
 
-  /** Estimated characters in memory. */
   held(dimensions: number = 0): number {
     return this.#characters + this.size * (PER_MESSAGE + PER_NUMBER * dimensions);
   }
@@ -81,7 +78,6 @@ export class StoredMessages {
     };
   }
 
-  /** Returns the known messages in order of arrival. */
   all(): StoredMessage[] {
     return [...this.#messages.values()].sort((a, b) => a.place - b.place);
   }
@@ -135,7 +131,6 @@ export class StoredMessages {
     if (unknown.length > 0) this.#learn(await lookup.read(this.#parts.roleId, unknown));
   }
 
-  /** Returns the message of each identity; undefined for none. */
   async find(identities: readonly MessageIdentity[]): Promise<readonly (StoredMessage | undefined)[]> {
     const lookup = await this.readNew();
     if (lookup === undefined) return identities.map(({ runId, id }) => this.at(this.placeOf(runId, id) ?? 0));

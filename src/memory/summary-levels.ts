@@ -3,12 +3,10 @@ import type { Message } from "../message/message.ts";
 import { type AskText, boundedSummary, summarizeText, summaryItem, type SummaryItem, summaryPrompt, timeRange } from "./summary.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/*
- * The summary of a long conversation has three levels, each ten times as coarse as the one before. Ten messages make one summary of `recent`,
- * ten of those make one of `older`, and ten of those are merged into `oldest`, which is one text. A level never has more than ten summaries.
+/**
+ * The summary of a long conversation: each level is ten times as coarse as the one before. Some messages make one summary of `recent`, ten of those
+ * make one of `older`, and ten of those are merged into `oldest`. Each level has its oldest summary first.
  */
-
-/** Summaries, oldest first in each level. */
 export interface SummaryLevels {
   readonly oldest: string;
   readonly older: readonly string[];
@@ -16,11 +14,10 @@ export interface SummaryLevels {
 }
 
 /** Summaries of one level that are merged into one of the next. */
-export const FAN_IN = 10;
+const FAN_IN = 10;
 
 export const NO_SUMMARY: SummaryLevels = { oldest: "", older: [], recent: [] };
 
-/** The summary of a role's memory in a run. */
 export interface RoleSummary extends SummaryLevels {
   /** Ids of the messages summarized last, oldest first. All earlier messages are covered too. */
   readonly covered: readonly string[];
@@ -30,7 +27,6 @@ export interface RoleSummary extends SummaryLevels {
 
 export const NOTHING_SUMMED_UP: RoleSummary = { ...NO_SUMMARY, covered: [] };
 
-/** Summaries to merge into one, with the earlier summary. */
 export interface Merge {
   readonly level: "recent" | "older";
   readonly items: readonly string[];
@@ -47,11 +43,9 @@ export function dueMerge({ oldest, older, recent }: SummaryLevels): Merge | unde
   return { level: "recent", items: recent.slice(0, FAN_IN), earlier: summaryText({ oldest, older, recent: [] }) };
 }
 
-/**
- * Applies a merge. A merge of the coarsest level replaces `oldest`. Levels that have changed since, because others were loaded, stay unchanged.
- */
+/** Levels that have changed since, because others were loaded, stay unchanged. */
 export function merged(levels: SummaryLevels, { level, items }: Merge, text: string): SummaryLevels {
-  if (items.some((item, place) => levels[level][place] !== item)) return levels;
+  if (items.some((item, n) => levels[level][n] !== item)) return levels;
   if (level === "older") return { ...levels, oldest: text, older: levels.older.slice(items.length) };
   return { ...levels, older: [...levels.older, text], recent: levels.recent.slice(items.length) };
 }
@@ -66,10 +60,8 @@ export function joined(stored: SummaryLevels, here: SummaryLevels): SummaryLevel
   return { ...stored, recent: [...stored.recent, ...news] };
 }
 
-/** Input of {@link nextSummary}. */
 export interface SummaryParts {
   readonly levels: SummaryLevels;
-  /** Messages that are not summarized yet, oldest first. */
   readonly history: readonly Message[];
   readonly sizes: MessageSizes;
   readonly limits: CompressionLimits;
@@ -78,14 +70,11 @@ export interface SummaryParts {
   readonly isTimeless?: boolean;
 }
 
-/** A new summary that is not applied yet. */
 export interface NextSummary {
-  /** The messages it covers. */
   readonly covers: readonly Message[];
   readonly change: (levels: SummaryLevels) => SummaryLevels;
 }
 
-/** Makes the next due summary: of ten summaries of a level, or else of the oldest messages. Returns undefined when none is due. */
 export async function nextSummary(parts: SummaryParts): Promise<NextSummary | undefined> {
   const { levels, history, sizes, limits, ask, isTimeless = false } = parts;
   const merge = dueMerge(levels);
@@ -110,17 +99,13 @@ async function readable({ sizes, limits, ask }: SummaryParts, message: Message):
   return { ...item, text: await summarizeText(ask, item.text, windowOf(limits)) };
 }
 
-/** Limits of a history. */
 export interface CompressionLimits {
-  /** A history of this many messages is too long. */
   readonly maxMessages: number;
-  /** A history of more tokens is too long. */
   readonly maxTokens: number;
   /** This many of the newest messages are left out, as far as they fit into `maxTokens`, and an open question anyway. Default: none is. */
   readonly keepMessages?: number;
 }
 
-/** Estimated characters of a token. */
 const WINDOW_CHARACTERS = 4;
 
 export function windowOf({ maxTokens }: CompressionLimits): number {
@@ -136,7 +121,7 @@ export function checkLimits({ keepMessages = 0, ...limits }: CompressionLimits):
   throw new UsageError("LIMIT_INVALID", `${expected}, got ${keepMessages}. Otherwise there is nothing to summarize.`);
 }
 
-/** Tokens of messages. Each is counted once, because messages never change. */
+/** Counts the tokens of each message once, because messages never change. */
 export class MessageSizes {
   readonly #counter: TokenCounter;
   readonly #textOf: (message: Message) => string;
@@ -164,10 +149,10 @@ export async function dueMessages(history: readonly Message[], sizes: MessageSiz
   const { maxMessages, maxTokens } = limits;
   const rest = history.length - (await keptCount(history, sizes, limits));
   let tokens = 0;
-  for (const [place, message] of history.entries()) {
-    if (place >= maxMessages) break;
+  for (const [n, message] of history.entries()) {
+    if (n >= maxMessages) break;
     tokens += await sizes.of(message);
-    if (tokens > maxTokens) return history.slice(0, Math.min(rest, Math.max(1, place)));
+    if (tokens > maxTokens) return history.slice(0, Math.min(rest, Math.max(1, n)));
   }
   return history.length >= maxMessages ? history.slice(0, Math.min(rest, maxMessages)) : [];
 }

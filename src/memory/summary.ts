@@ -5,19 +5,15 @@ import { isCjk } from "./tokens.ts";
 
 /** Limit on the words of one summary; a Chinese, Japanese or Korean character counts as one. */
 const SUMMARY_WORDS = 300;
-/** Limits the characters of a summary too, because a text may have no spaces. */
+/** Limits the characters of a summary too, because a string may have no spaces. */
 const CHARACTERS_PER_WORD = 12;
 /** Limit on the windows of one text. A longer text gets longer windows. */
-const MOST_WINDOWS = 100;
-/** Limit on the words of the summary of one window. */
+const MAX_WINDOWS = 100;
 const WINDOW_WORDS = 100;
 
-/** Asks the model and returns its text. */
 export type AskText = (messages: readonly ChatMessage[]) => Promise<string>;
 
-/** Input of {@link summaryPrompt}. */
 export interface SummaryInput {
-  /** The earlier summary; empty for none. */
   readonly earlier: string;
   readonly items: readonly SummaryItem[];
   /** Milliseconds since 1970 of the oldest and the newest message. */
@@ -25,7 +21,6 @@ export interface SummaryInput {
   readonly words?: number;
 }
 
-/** A message, or an earlier summary. */
 export interface SummaryItem {
   readonly role?: Message["role"];
   readonly text: string;
@@ -63,7 +58,6 @@ export function summaryItem(message: Message): SummaryItem {
   return { role: message.role, text: renderForPrompt(message) };
 }
 
-/** The times of the oldest and the newest message; undefined without messages. */
 export function timeRange(messages: readonly Message[]): readonly [number, number] | undefined {
   const times = messages.map((message) => message.timestamp);
   return times.length === 0 ? undefined : [Math.min(...times), Math.max(...times)];
@@ -83,7 +77,7 @@ export function boundedSummary(text: string, words: number = SUMMARY_WORDS): str
  */
 export async function summarizeText(ask: AskText, text: string, window: number, words: number = SUMMARY_WORDS): Promise<string> {
   if (text.length <= words * CHARACTERS_PER_WORD && endOfWord(text, words) === text.length) return text;
-  const windows = splitTexts(text, Math.max(window, Math.ceil(text.length / MOST_WINDOWS)));
+  const windows = splitTexts(text, Math.max(window, Math.ceil(text.length / MAX_WINDOWS)));
   const one = async (items: readonly string[], most: number): Promise<string> => {
     const answer = await ask(summaryPrompt({ earlier: "", items: items.map((item) => ({ text: item })), words: most }));
     return boundedSummary(answer, most);
@@ -95,15 +89,15 @@ export async function summarizeText(ask: AskText, text: string, window: number, 
   return one(found, words);
 }
 
-function endOfWord(text: string, n: number): number {
+function endOfWord(text: string, limit: number): number {
   let words = 0;
   let isInWord = false;
-  for (let place = 0; place < text.length; place++) {
-    const unit = text.charCodeAt(place);
+  for (let n = 0; n < text.length; n++) {
+    const unit = text.charCodeAt(n);
     const isSpace = unit <= 0x20 || unit === 0x3000;
     const isWhole = !isSpace && isCjk(unit);
     if (isWhole || (!isSpace && !isInWord)) words++;
-    if (words > n) return place;
+    if (words > limit) return n;
     isInWord = !isSpace && !isWhole;
   }
   return text.length;
@@ -113,9 +107,7 @@ export function minuteOf(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? `${new Date(ms).toISOString().slice(0, 16)}Z` : "an unknown time";
 }
 
-/** Default characters of a window. */
 const DEFAULT_WINDOW = 500;
-/** Characters that two neighbouring windows share. */
 const OVERLAP = 20;
 
 /**
@@ -135,10 +127,10 @@ export function splitTexts(text: string, window: number): string[] {
   }
 }
 
-/** Moves a place out of a surrogate pair: back, unless nothing would be left after `start`. */
-function wholeBefore(text: string, place: number, start: number): number {
-  if (place >= text.length) return text.length;
-  const isInsidePair = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(place - 1, place + 1));
-  if (!isInsidePair) return place;
-  return place - 1 > start ? place - 1 : place + 1;
+/** Moves an index out of a surrogate pair: back, unless nothing would be left after `start`. */
+function wholeBefore(text: string, index: number, start: number): number {
+  if (index >= text.length) return text.length;
+  const isInsidePair = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(index - 1, index + 1));
+  if (!isInsidePair) return index;
+  return index - 1 > start ? index - 1 : index + 1;
 }

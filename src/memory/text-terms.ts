@@ -1,6 +1,5 @@
 import { lazily } from "../kernel/lazily.ts";
 
-/** Scripts without spaces between words. */
 const CJK = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
 /** Made on first use, because making them takes milliseconds. */
 const patterns = lazily(() => ({
@@ -25,7 +24,6 @@ export function runsOf(text: string): TextRun[] {
   return found;
 }
 
-/** Returns the terms of a text: words, and characters and pairs in scripts without spaces. */
 export function termsOf(text: string): string[] {
   return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : [run.text]));
 }
@@ -86,7 +84,6 @@ function isQuestion(text: string): boolean {
   return QUESTION_END.test(text.slice(-8)) || QUESTION_WORDS.has(wordsOf(text).split(" ")[0] ?? "");
 }
 
-/** The share of common terms among all terms. */
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const common = [...a].filter((term) => b.has(term)).length;
   return common / Math.max(1, a.size + b.size - common);

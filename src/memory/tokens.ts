@@ -5,26 +5,19 @@ import { estimateTokens } from "../model/token-estimate.ts";
 
 export { estimateTokens, isCjk } from "../model/token-estimate.ts";
 
-/** Counts the tokens of a text. */
+/** Counts the tokens of a string. */
 export interface TokenCounter {
   /** The name in screens and errors: "estimate", or the name of an encoding. */
   readonly name: string;
   count(text: string): number | Promise<number>;
 }
 
-/** {@link estimateTokens} as a counter: the default. */
 export const estimatedTokens: TokenCounter = { name: "estimate", count: estimateTokens };
 
-/** Tokens of a message besides its text. */
 const PER_MESSAGE = 4;
 /** Tokens of a picture of unknown size, as providers count it at most. */
 const PER_IMAGE = 1_024;
 
-/**
- * Estimates the tokens of a chat message.
- *
- * @throws UsageError `TOKENS_INVALID` when the counter does not return a number synchronously.
- */
 export function messageTokens(message: ChatMessage, counter: TokenCounter): number {
   const { content, name, toolCalls = [], images = [] } = message;
   const words = [content, name, ...toolCalls.flatMap((call) => [call.function.name, call.function.arguments])];

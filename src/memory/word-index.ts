@@ -2,41 +2,41 @@ import type MiniSearch from "minisearch";
 import type { SoughtWord } from "./message-store.ts";
 import { contentTermsOf, termsOf } from "./text-terms.ts";
 
-/** A text that shares words with a question. */
+/** A string that shares words with a question. */
 export interface LexicalHit {
   readonly key: number;
   /** Comparable within one answer only. */
   readonly score: number;
 }
 
-/** Finds texts by their words. Port. */
+/** Finds strings by their words. Port. */
 export interface LexicalIndex {
   readonly size: number;
-  /** Adds or replaces the text of a key. */
+  /** Adds or replaces the string of a key. */
   add(key: number, text: string): void | Promise<void>;
   delete(key: number): boolean | Promise<boolean>;
-  /** Returns the best `k` that share a word with the text, best first; equal scores by key. */
+  /** Returns the best `k` that share a word with the question, best first; equal scores by key. */
   search(text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] | Promise<readonly LexicalHit[]>;
   clear(): void | Promise<void>;
   /** Optional. With it, a memory whose store has a `lookup` reads only the likeliest messages, and adds none of them to this index. */
   readonly candidates?: CandidateRanking;
 }
 
-/** Ranks texts that are not in an index. */
+/** Ranks strings that are not in an index. */
 export interface CandidateRanking {
-  /** Returns the words of a question. A text without any of them is no hit. */
+  /** Returns the words of a question. A string without any of them is no hit. */
   wordsOf(question: string): readonly SoughtWord[];
-  /** Searches these texts, as an index of them would. */
   rank(question: string, texts: ReadonlyMap<number, string>, k: number): readonly LexicalHit[] | Promise<readonly LexicalHit[]>;
 }
 
 /** Shorter words must match exactly. */
 const SURE = 5;
-/** Longer words are data, such as digests, and must match exactly: a fuzzy match takes memory by the square of their length. */
-const LONGEST_WORD = 64;
+/** Longer words must match exactly: a fuzzy match takes memory by the square of their length. */
+const MAX_WORD = 64;
 /** The share of letters that may be wrong, and their greatest number. */
 const MISSPELT = 0.2;
-const MOST_WRONG = 6;
+const MAX_WRONG = 6;
+
 interface IndexedText {
   readonly id: number;
   readonly text: string;
@@ -44,17 +44,15 @@ interface IndexedText {
 
 /**
  * A {@link LexicalIndex} over `minisearch` (BM25), which is loaded by the first search: the default of a memory without an embedder. Chinese,
- * Japanese and Korean texts are found by characters and pairs of them; longer words also when misspelt by a letter or two, and by their
- * beginning. English function words of a question count only when it has no other words.
+ * Japanese and Korean are found by characters and pairs of them; longer words also when misspelt, and by their beginning.
  */
 export function minisearch(): LexicalIndex {
   return new MiniSearchIndex();
 }
 
-/** Owns the texts. WordIndex.W1 (`search`) the index has exactly the texts that are not in `#fresh`. */
+/** Owns the strings. WordIndex.W1 (`search`) the index has exactly the strings that are not in `#fresh`. */
 class MiniSearchIndex implements LexicalIndex {
   readonly #texts = new Map<number, string>();
-  /** Keys of texts that are not in the index yet. */
   readonly #fresh = new Set<number>();
   #index: MiniSearch<IndexedText> | undefined;
   readonly candidates: CandidateRanking = { wordsOf: wordsIn, rank: rankedTexts };
@@ -78,6 +76,7 @@ class MiniSearchIndex implements LexicalIndex {
   async search(text: string, k: number, accept?: (key: number) => boolean): Promise<readonly LexicalHit[]> {
     if (this.#texts.size === 0) return [];
     const made = this.#index ?? (await newIndex());
+    // Another search may have made it meanwhile.
     const index = (this.#index ??= made);
     for (const id of this.#fresh) index.add({ id, text: this.#texts.get(id) ?? "" });
     this.#fresh.clear();
@@ -121,7 +120,7 @@ function best(index: MiniSearch<IndexedText>, text: string, k: number, accept?: 
 }
 
 function allowedMistakes({ length }: string): number {
-  return length < SURE || length > LONGEST_WORD ? 0 : Math.min(MOST_WRONG, Math.round(length * MISSPELT));
+  return length < SURE || length > MAX_WORD ? 0 : Math.min(MAX_WRONG, Math.round(length * MISSPELT));
 }
 
 async function newIndex(): Promise<MiniSearch<IndexedText>> {

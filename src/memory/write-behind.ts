@@ -1,7 +1,6 @@
 import { QueueFullError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 
-/** A change of a memory that is to be stored. */
 export type StoreChange =
   | { readonly type: "add"; readonly message: Message }
   | { readonly type: "delete"; readonly id: string }

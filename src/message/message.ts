@@ -63,17 +63,8 @@ export interface MessageFields<P = unknown> {
 }
 
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
-  content: kinds.checked,
-  id: kinds.checked,
-  instructContent: kinds.checked,
-  role: kinds.checked,
-  causeBy: kinds.checked,
-  sentFrom: kinds.checked,
-  sendTo: kinds.checked,
-  parents: kinds.checked,
-  timestamp: kinds.checked,
-  metadata: kinds.checked,
-  priority: kinds.checked,
+  ...kinds.each(kinds.checked, "content", "id", "instructContent", "role", "causeBy", "sentFrom"),
+  ...kinds.each(kinds.checked, "sendTo", "parents", "timestamp", "metadata", "priority"),
 };
 
 /**
@@ -130,7 +121,6 @@ export function checkFields(fields: object, what: string = "a message"): void {
   if (!areKnown) checkKnownOptions(what, fields, messageFields);
 }
 
-/** Default values that most messages share. */
 const nobody: readonly string[] = Object.freeze([]);
 const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
@@ -145,7 +135,6 @@ export function frozenMessage(read: Message): Message {
   return deepFreeze(read);
 }
 
-/** Builds a message from resolved values and the remaining `fields`. */
 export function buildMessage<P>(
   content: string,
   fields: MessageFields<P>,
@@ -336,13 +325,13 @@ function sendToNames(sendTo: Exclude<MessageFields["sendTo"], string | undefined
 }
 
 /** Most recipients with a shared list, so that addresses from outside do not fill the memory. */
-const MOST_SHARED = 1_000;
+const MAX_SHARED = 1_000;
 const sharedLists = new Map<string, readonly string[]>();
 
 function recipientList(address: string): readonly string[] {
   if (address === "") return everybody;
   const list = Object.freeze([address]);
-  if (sharedLists.size < MOST_SHARED && address.length < MOST_SHARED) sharedLists.set(address, list);
+  if (sharedLists.size < MAX_SHARED && address.length < MAX_SHARED) sharedLists.set(address, list);
   return list;
 }
 

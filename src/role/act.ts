@@ -26,12 +26,11 @@ export function modelFor<S>(rc: RoleContext<S>, action: Action | undefined): Ste
 /** The input of the next action by the news that it replaces. A context that a role passes on by hand has the same news. */
 const replacedNews = new WeakMap<readonly Message[], readonly Message[]>();
 
-/** Lets the next action of an activation work on these messages instead of its news. */
 export function replaceNews(news: readonly Message[], messages: readonly Message[]): void {
   replacedNews.set(news, messages);
 }
 
-/** Runs one action, on the whole news or, where one action follows another, on the messages of that one. */
+/** Works on the whole news or, where one action follows another, on the messages of that one. */
 export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
   if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
@@ -96,9 +95,7 @@ function typedMessage(action: Action, view: View, value: unknown): Message {
   return view.message(content, { instructContent: output, ...destination(action, view, output) });
 }
 
-/**
- * Issues a message of an action under the activation's name, with the payload of its action's schema: the same object when nothing changes.
- */
+/** Issues a message of an action, with the payload of its schema: the same object when nothing changes. */
 function reissued<S>(rc: RoleContext<S>, action: Action, view: View, message: Message): Message {
   const { name } = action;
   if (action.output === undefined) return rc.issue(message, name);
@@ -144,7 +141,6 @@ function destination(action: Action, view: View, output: unknown): { readonly se
   return sendTo === undefined ? {} : { sendTo };
 }
 
-/** Returns the messages in the result of a role, or in its news. */
 export function messagesOf(said: Said, role: string): readonly Message[] {
   if (said === undefined || said === null) return [];
   if (isMessage(said)) return [said];
@@ -199,7 +195,6 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     if (task !== undefined) this.task = task;
   }
 
-  /** @throws UsageError `NEEDS_MISSING` when no message caused by one of the needs is remembered. */
   get inputs(): InputsOf<N> {
     const kept = (this.#kept ??= new Kept());
     return (kept.inputs ??= this.#does.needs.map((need) => this.#newest(need)) as unknown as InputsOf<N>);

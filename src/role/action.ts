@@ -6,7 +6,8 @@ import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { assertActionParts, isActionName } from "./part.ts";
+import { aFunction, aText, readable, takes } from "../kernel/argument.ts";
+import { anAddress, aSchema, checkParts, list, withAdvice } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
 
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
@@ -45,10 +46,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
-  /**
-   * Answers the questions of this action, in place of the role's and the team's. The option `model` of a question goes before it. In mode `agent` the
-   * agent of the role works with it.
-   */
+  /** Answers the questions of this action, in place of the role's and the team's. The option `model` of a question takes precedence. */
   readonly model: ChatModel | undefined = undefined;
 
   /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
@@ -90,25 +88,33 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
   sendTo?(ctx: ActionContext<InputsOf<N>, T>, output: z.infer<S> | undefined): readonly Address[];
 }
 
-const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
-  name: kinds.checked,
-  description: kinds.checked,
-  needs: kinds.checked,
-  output: kinds.checked,
-  state: kinds.checked,
-  model: kinds.checked,
-  prompt: kinds.checked,
-  run: kinds.checked,
-  render: kinds.checked,
-  sendTo: kinds.checked,
+const actionParts: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
+  name: withAdvice({ says: "a text that is not empty", fits: isActionName }, "Its name is its identity in routing."),
+  description: withAdvice(aText, "Tell the model what it does."),
+  needs: list(anAddress, "Write needs: [WriteDraft]."),
+  output: aSchema,
+  state: aSchema,
+  model: kinds.model,
+  prompt: withAdvice(aFunction, "Write prompt: (ctx) => ... ."),
+  run: withAdvice(aFunction, "Write run: (ctx) => ... ."),
+  render: withAdvice(aFunction, "Write render: (output) => ... ."),
+  sendTo: withAdvice(aFunction, "Write sendTo: (ctx) => ... ."),
 };
+const actionNames = kinds.each(kinds.checked, ...Object.keys(actionParts));
+
+export function assertActionModel({ name, model }: Action): void {
+  checkParts({ code: "ACTION_INVALID", owner: `action ${name}` }, { model }, { model: kinds.model });
+}
+
+function isActionName(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
 
 /**
  * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema where there is one.
  * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
- * @throws UsageError `ACTION_INVALID` when the name is empty or a part has the wrong type; `OPTION_UNKNOWN` for an unknown part;
- * `SCHEMA_UNSUPPORTED` for a schema of zod 3.
+ * @throws UsageError `ACTION_INVALID` for an empty name or a part of the wrong type; `OPTION_UNKNOWN`
  * @example
  * import { defineAction } from "troupe";
  * import { z } from "zod";
@@ -122,8 +128,15 @@ const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
 export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly [], T = CustomState>(
   options: ActionOptions<S, N, T>,
 ): Action<z.infer<S>, N> {
-  assertActionParts(options);
-  checkKnownOptions(`defineAction ${JSON.stringify(options.name)}`, options, actionOptions);
+  if (typeof options !== "object" || options === null) {
+    const expected = `Expected the parts of an action, got ${valueText(options)}`;
+    throw new UsageError("ACTION_INVALID", `${expected}. Write defineAction({ name, ... }).`);
+  }
+  takes("defineAction", "options", options, readable);
+  const { name } = options;
+  const owner = isActionName(name) ? `action ${name}` : "an action";
+  checkParts({ code: "ACTION_INVALID", owner, required: ["name"] }, options, actionParts);
+  checkKnownOptions(`defineAction ${JSON.stringify(name)}`, options, actionNames);
   // The role's schema defines the state from here on: the two are compared when the role is hired.
   return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }
@@ -151,7 +164,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
   }
 }
 
-/** Refuses an action whose name in `watch: [Class]` would differ from its instances' name: no role would receive such messages. */
+/** Refuses an action whose name in `watch: [Class]` would differ from its instances' name. */
 export function assertRoutableName(action: Action): void {
   if (!isActionName(action.name))
     throw new UsageError("ACTION_INVALID", "Expected an action to have a name, got an empty one. Its name is its identity in routing.");
@@ -165,7 +178,7 @@ export function assertRoutableName(action: Action): void {
   );
 }
 
-/** Refuses two different actions of one name: it must be the same object, or two instances of one class. */
+/** Two actions of one name must be the same object, or two instances of one class. */
 export function assertSameAction(known: Action | undefined, action: Action): void {
   if (known === undefined || known === action) return;
   if (known.constructor === action.constructor && !(action instanceof DefinedAction) && action.constructor !== Action) return;

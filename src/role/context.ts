@@ -39,18 +39,14 @@ export interface AskOptions {
   readonly temperature?: number;
   /** Limit on the tokens of the reply. */
   readonly maxTokens?: number;
-  /**
-   * For a role with a memory: the text to search for, in place of the news; `false` recalls nothing. Questions through the door of an
-   * effect, and calls of `rc.model`, recall nothing.
-   */
+  /** For a role with a memory: the string to search for, in place of the news; `false` recalls nothing. */
   readonly recall?: string | false;
   /**
-   * Called with the pieces of the reply while it comes; with a recorded answer, once with the whole text. A try that breaks is asked again,
-   * and the next one sends its text from the beginning: then `info.try` differs, and `info.step` differs where a reply did not fit its
-   * schema and was asked for again. {@link onVoid} reports void text.
+   * Called with the pieces of the reply while it comes; with a recorded answer, once with the whole. A try that breaks is asked again from
+   * the beginning: then `info.try` differs, and `info.step` where a reply did not fit its schema.
    */
   readonly onDelta?: (text: string, info: DeltaInfo) => void;
-  /** Called when the text of a try is void: the try broke, or its reply did not fit the schema. Called before any later text. */
+  /** Called when the pieces of a try are void: the try broke, or its reply did not fit the schema. */
   readonly onVoid?: (info: DeltaInfo) => void;
 }
 
@@ -71,10 +67,7 @@ export interface StepOptions {
   readonly idempotent?: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
   readonly again?: boolean;
-  /**
-   * Its answer depends on more than its request, as that of a read of files does: a fork asks again, and takes no answer from its parent.
-   * Default false.
-   */
+  /** Its answer depends on more than its request, as that of a read of files does: a fork takes no answer from its parent. Default false. */
   readonly fresh?: boolean;
 }
 
@@ -84,10 +77,7 @@ export const stepOptions: Known<StepOptions> = { idempotent: kinds.boolean, agai
 export interface EffectDoor extends StepDoor {
   readonly ask: RoleContext["ask"];
   readonly human: Human;
-  /**
-   * The budget of this run with all its bounds, for a run or an agent that the effect starts: pass it as their `budget`. Their spending is
-   * part of the step's cost, so it is recorded with the step and is not paid or counted again when the run is resumed.
-   */
+  /** The budget of this run with all its bounds, for a run or an agent that the effect starts. Their spending is part of the step's cost. */
   readonly budget: BudgetPool;
 }
 
@@ -115,60 +105,46 @@ export interface RoleContext<S = CustomState> {
   /** The remembered messages whose cause the role watches. */
   readonly important: readonly Message[];
   state: S;
-  /**
-   * The `deps` of the team or the environment.
-   *
-   * @throws UsageError `DEPS_MISSING` when there are none
-   */
+  /** The `deps` of the team or the environment. @throws UsageError `DEPS_MISSING` */
   readonly deps: Deps;
   plan: Plan;
   readonly joins: JoinMarks;
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /**
-   * The action's model, the role's, or the team's, for code that calls a model itself: each answer is a recorded step, bounded by the budget. Neither the
-   * role's introduction nor its memory is added. An effect uses it through its own door: `model.through(door)`.
+   * The action's model, the role's, or the team's, for code that calls a model itself: each answer is a recorded step, bounded by the budget.
+   * An effect uses it through its own door: `model.through(door)`.
    *
-   * @throws UsageError `MODEL_MISSING` when there is none
+   * @throws UsageError `MODEL_MISSING`
    */
   readonly model: SteppedModel;
   /** As {@link model}, of another model. @internal */
   modelOf?(model: ChatModel): SteppedModel;
-  /**
-   * Returns what the role remembers about a text, as messages for its model. {@link ask} adds the same to a question by itself. Default:
-   * about the news. A role without the option `memory` recalls nothing.
-   */
+  /** Returns what a role with the option `memory` remembers about a string, as {@link ask} adds it to a question. Default: about the news. */
   recall(about?: string): Promise<readonly ChatMessage[]>;
   /** The door of this activation, for code that records its side effects itself; see {@link step} for all others. */
   readonly steps: StepPort;
-  /**
-   * Asks the model: the role's introduction as system prompt, then `prompt`.
-   *
-   * @throws ModelError, OutputError, ControlError
-   */
+  /** Asks the model: the role's introduction as system prompt, then `prompt`. @throws ModelError, OutputError, ControlError */
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   /**
    * Runs any other side effect once, records it, and answers from the record afterwards. Its result must be JSON. Questions and steps of
    * the effect go through the door it is given, and are part of its step.
    *
-   * @throws StepError when the effect failed, now or in the record.
+   * @throws StepError when the effect failed, now or in the record
    */
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T>;
   /** Returns a message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
-  /**
-   * Returns a message made elsewhere as a message of this activation: with the activation's id, time and parents, and its own explicit
-   * cause and sender. A message of this activation is returned unchanged.
-   */
+  /** Returns a message made elsewhere as one of this activation: with its id, time and parents, and the message's explicit cause and sender. */
   issue(message: Message, cause?: string): Message;
   /** Issues a message and publishes it when the activation ends. The receipt lists its recipients. */
   publish(message: Message, cause?: string): Receipt;
   /**
-   * As `publish`, for a message that is delivered `delay` ticks after the activation has ended. A tick is a unit of the run's clock: see `ClockKind`.
-   * Without a delay a message arrives at the next tick, so 0 and 1 are as `publish`; with the clock `time` it arrives at once, and 0 alone is so.
+   * As `publish`, for a message that is delivered `delay` ticks after the activation has ended. A tick is a unit of the run's clock: see
+   * `ClockKind`. 0 and 1 are as `publish`; with the clock `time` 0 alone is so.
    *
-   * @throws UsageError `DELAY_INVALID` for a delay below 0 or that is no number
+   * @throws UsageError `DELAY_INVALID`
    */
   publishAfter(delay: number, message: Message, cause?: string): Receipt;
   /** Returns a number in [0, 1) from the role's own stream; the same in every run of one seed. */

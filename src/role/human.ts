@@ -12,21 +12,15 @@ import { checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool
 
 /** Options of every question to a person. */
 export interface HumanAskOptions<T = string> {
-  /**
-   * The answer that a screen offers, and that is taken when the deadline passes. It must fit the form. Default: none.
-   */
+  /** The answer that a screen offers, and that is taken when the deadline passes. Default: none. */
   readonly default?: T;
   /**
-   * Milliseconds from the moment the question is first asked, or a point in time. When it passes without an answer, the default is taken and
-   * recorded as the answer; without a default the run ends as `waiting`, and an answer may still come. It counts on while nobody drives the
-   * run, and a resume does not begin it again: a run that ended as `waiting` takes the default when it is resumed after the deadline.
-   * Default: none.
+   * Milliseconds from the moment the question is first asked, or a point in time. When it passes without an answer, the default is recorded as
+   * the answer; without a default the run ends as `waiting`. A run that ended as `waiting` takes the default when it is resumed after the
+   * deadline. Default: none.
    */
   readonly deadline?: number | Date;
-  /**
-   * The person, or the role that a person plays, that the question is for: recorded, and shown with the question. A role that a model plays is
-   * refused. Default: anybody.
-   */
+  /** The person, or the role that a person plays, that the question is for. A role that a model plays is refused. Default: anyone. */
   readonly to?: string;
 }
 
@@ -42,18 +36,15 @@ export type ChosenOf<C extends readonly (string | Choice)[]> = C[number] extends
 /** A person who can answer questions. */
 export interface Human {
   /**
-   * Asks and waits for the answer, which is recorded like a model's. An answer that does not fit the form is refused with words that say what
-   * is wanted, and the question stays open.
+   * Asks and waits for the answer, which is recorded like a model's. An answer that does not fit the form is refused, and the question stays open.
    *
-   * - without a form: the answer is a text
-   * - `choices`: the answer is one of these texts, or the `value` of one of these choices; with `words` also any other text, and `words` says
-   *   what it is for
-   * - `schema`: the answer is a value of this schema. A person fills in its fields. A rule that JSON Schema cannot carry, such as a `refine`,
-   *   is checked when the answer comes; the question is then asked again, three times in all
+   * - without a form: the answer is a string
+   * - `choices`: the answer is one of these strings, or the `value` of one of these choices; with `words`, which says what for, any other string
+   * - `schema`: the answer is a value of this schema. A rule that JSON Schema cannot carry, such as a `refine`, is checked when the answer comes;
+   *   the question is then asked again, three times in all
    *
-   * @throws WaitingError when no person is available: the run ends with status `waiting`.
-   * @throws UsageError `QUESTION_INVALID` for choices, a default, a deadline or an address that cannot be meant; `OPTION_UNKNOWN`;
-   * `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry
+   * @throws WaitingError when no person is available: the run ends with status `waiting`
+   * @throws UsageError `QUESTION_INVALID`; `OPTION_UNKNOWN`; `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry
    * @throws OutputError `OUTPUT_INVALID` when three answers fit the form but not the schema
    */
   ask(question: string, o?: HumanAskOptions & { readonly schema?: undefined; readonly choices?: undefined }): Promise<string>;
@@ -63,13 +54,7 @@ export interface Human {
   ): Promise<ChosenOf<C>>;
   ask(question: string, o: HumanAskOptions & { readonly choices: readonly (string | Choice)[]; readonly words: string }): Promise<string>;
   ask<T extends z.ZodType>(question: string, o: HumanAskOptions<z.input<T>> & { readonly schema: T }): Promise<z.infer<T>>;
-  /**
-   * Asks a question that a step of kind `human` with this id has recorded. A call of a tool that was allowed for the whole run is not asked
-   * for again.
-   *
-   * @throws WaitingError as {@link ask}; StepError `ANSWER_INVALID` for an answer that is no text to a question without a form
-   * @internal
-   */
+  /** Asks a question that a step of kind `human` with this id has recorded. @internal */
   answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 
@@ -95,17 +80,16 @@ export interface ReadyQuestion {
   readonly to?: string;
 }
 
-const MOST_CHOICES = 200;
-const LONGEST_TEXT = 2_000;
-const LONGEST_FORM = 100_000;
+const MAX_CHOICES = 200;
+const MAX_TEXT = 2_000;
+const MAX_FORM = 100_000;
 export const LAST_TIME = 8.64e15;
 
-/** Checks the options of a question, and returns what is recorded of it. */
 export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuestion {
   checkKnownOptions("human.ask", o, humanAskOptions);
   const { to, schema } = o;
   if (!isText(question)) throw invalid("a question as text", question);
-  if (to !== undefined && (!isText(to) || to.trim() === "" || to.length > LONGEST_TEXT))
+  if (to !== undefined && (!isText(to) || to.trim() === "" || to.length > MAX_TEXT))
     throw invalid("the name of a person or a role in `to`", to);
   checkDeadline(o.deadline);
   const form = formOf(o);
@@ -120,7 +104,6 @@ export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuest
 
 const forms = new WeakMap<z.ZodType, QuestionForm>();
 
-/** Returns the form that asks for a value of a schema. @throws UsageError `SCHEMA_UNSUPPORTED`, `QUESTION_INVALID` for one that is too large */
 export function fieldsForm(schema: z.ZodType): QuestionForm {
   const known = forms.get(schema);
   if (known !== undefined) return known;
@@ -137,8 +120,8 @@ function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefin
   if (words !== undefined && choices === undefined) throw invalid("choices beside `words`", "none");
   if (schema !== undefined) return fieldsForm(schema);
   if (choices === undefined) return undefined;
-  if (!isList(choices) || choices.length === 0 || choices.length > MOST_CHOICES) throw invalid(`1 to ${MOST_CHOICES} choices`, choices);
-  if (words !== undefined && !isTold(words)) throw invalid("a text in `words` that says what other words are for", words);
+  if (!isList(choices) || choices.length === 0 || choices.length > MAX_CHOICES) throw invalid(`1 to ${MAX_CHOICES} choices`, choices);
+  if (words !== undefined && !isWords(words)) throw invalid("a text in `words` that says what other words are for", words);
   const listed = choices.map(choiceOf);
   const doubled = listed.find(({ value }, nth) => listed.findIndex((other) => other.value === value) !== nth);
   if (doubled !== undefined) throw invalid("choices that differ", doubled.value);
@@ -152,18 +135,18 @@ const choiceMembers: Known<Choice> = { value: kinds.checked, label: kinds.checke
 function choiceOf(given: unknown): Choice {
   if (isRecord(given)) checkKnownOptions("a choice", given, choiceMembers);
   const { value, label } = isRecord(given) ? given : { value: given, label: undefined };
-  if (!isTold(value) || (label !== undefined && !isTold(label)))
-    throw invalid(`choices that are texts of at most ${LONGEST_TEXT} characters or { value, label }`, given);
+  if (!isWords(value) || (label !== undefined && !isWords(label)))
+    throw invalid(`choices that are texts of at most ${MAX_TEXT} characters or { value, label }`, given);
   return { value, ...(label === undefined ? {} : { label }) };
 }
 
-function isTold(value: unknown): value is string {
-  return isText(value) && value.trim() !== "" && value.length <= LONGEST_TEXT;
+function isWords(value: unknown): value is string {
+  return isText(value) && value.trim() !== "" && value.length <= MAX_TEXT;
 }
 
 function checkSize(form: QuestionForm): void {
   const size = JSON.stringify(form).length;
-  if (size > LONGEST_FORM) throw invalid(`a form of at most ${LONGEST_FORM} characters of JSON`, `${size}`);
+  if (size > MAX_FORM) throw invalid(`a form of at most ${MAX_FORM} characters of JSON`, `${size}`);
 }
 
 function checkDeadline(deadline: unknown): void {

@@ -20,7 +20,7 @@ import {
 
 export interface PlanOptions {
   readonly goal: string;
-  /** In any order; default none. */
+  /** In any order. Default: none. */
   readonly tasks?: Iterable<TaskFields> | undefined;
 }
 
@@ -60,7 +60,7 @@ export type TaskReplacement = Omit<TaskFields, "status" | "result">;
 export class Plan {
   readonly goal: string;
   #tasks: Task[] = [];
-  #places = new Map<string, number>();
+  #indexes = new Map<string, number>();
   #current = 0;
 
   /** @throws PlanError when the tasks are not a dependency graph (see {@link Plan.addTasks}). */
@@ -89,41 +89,35 @@ export class Plan {
     return this.#tasks.filter((task) => task.status === "done");
   }
 
-  /** The task of an id. */
   getTask(id: string): Task | undefined {
     takes("Plan", "the id of a task", id, aText);
-    return this.#tasks[this.#places.get(id) ?? -1];
+    return this.#tasks[this.#indexes.get(id) ?? -1];
   }
 
   /**
-   * Replaces the list of tasks. As long as the sorted new tasks have the id and the instruction of the old ones, the old tasks stay with their
-   * results; from the first difference on, the new tasks replace them. An empty list changes nothing.
+   * Replaces the list of tasks from the first task on that differs from the old one in id or instruction; those before keep their results.
    *
-   * @throws PlanError `PLAN_CYCLE`, `PLAN_UNKNOWN_DEPENDENCY` (of a task that is not in the list) or `PLAN_DUPLICATE_ID`.
+   * @throws PlanError `PLAN_CYCLE`, `PLAN_UNKNOWN_DEPENDENCY`, `PLAN_DUPLICATE_ID`
    */
   addTasks(tasks: Iterable<TaskFields>): void {
     takes("Plan.addTasks", "tasks", tasks, iterable("tasks"));
     const sorted = sortTasks(Array.from(tasks, taskOf));
     if (sorted.length === 0) return;
-    const isKept = (old: Task, place: number): boolean => old.id === sorted[place]?.id && old.instruction === sorted[place].instruction;
-    const firstDifference = this.#tasks.findIndex((old, place) => !isKept(old, place));
+    const isKept = (old: Task, index: number): boolean => old.id === sorted[index]?.id && old.instruction === sorted[index].instruction;
+    const firstDifference = this.#tasks.findIndex((old, index) => !isKept(old, index));
     const kept = firstDifference === -1 ? this.#tasks : this.#tasks.slice(0, firstDifference);
     this.#become([...kept, ...sorted.slice(kept.length)]);
   }
 
-  /**
-   * Appends a task.
-   *
-   * @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` when it depends on itself.
-   */
+  /** @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` when it depends on itself */
   appendTask(fields: TaskFields): void {
     const task = taskOf(fields);
-    if (this.#places.has(task.id)) duplicateId(task.id);
+    if (this.#indexes.has(task.id)) duplicateId(task.id);
     for (const id of task.dependsOn) {
       if (id === task.id) throwCycle([id, id]);
-      if (!this.#places.has(id)) unknownDependency(task, id);
+      if (!this.#indexes.has(id)) unknownDependency(task, id);
     }
-    this.#places.set(task.id, this.#tasks.push(task) - 1);
+    this.#indexes.set(task.id, this.#tasks.push(task) - 1);
     this.#skipDone();
   }
 
@@ -141,11 +135,7 @@ export class Plan {
     this.#become(reopen(replaced, task.id));
   }
 
-  /**
-   * Reopens a task and its dependents.
-   *
-   * @throws PlanError `PLAN_UNKNOWN_TASK`.
-   */
+  /** Reopens a task and its dependents. @throws PlanError `PLAN_UNKNOWN_TASK` */
   resetTask(id: string): void {
     this.#become(reopen(this.#tasks, this.#known(id).id));
   }
@@ -165,11 +155,7 @@ export class Plan {
     return { goal: this.goal, tasks: this.tasks };
   }
 
-  /**
-   * Restores a plan from {@link toJSON}.
-   *
-   * @throws PlanError `PLAN_INVALID` naming what does not fit, or as {@link Plan.addTasks} does.
-   */
+  /** Restores a plan from {@link toJSON}. @throws PlanError `PLAN_INVALID`, and as {@link Plan.addTasks} */
   static fromJSON(json: unknown): Plan {
     takes("Plan.fromJSON", "json", json, readable);
     const faults = planFaults(json);
@@ -177,7 +163,7 @@ export class Plan {
       const { goal, tasks } = json as PlanJson;
       return new Plan({ goal, tasks });
     }
-    throw new PlanError("PLAN_INVALID", `Expected a plan as JSON, got something else: ${listed(faults, MOST_FAULTS)}.`);
+    throw new PlanError("PLAN_INVALID", `Expected a plan as JSON, got something else: ${listed(faults, MAX_FAULTS)}.`);
   }
 
   #known(id: string): Task {
@@ -194,7 +180,7 @@ export class Plan {
 
   #become(tasks: Task[]): void {
     this.#tasks = tasks;
-    this.#places = new Map(tasks.map((task, place) => [task.id, place]));
+    this.#indexes = new Map(tasks.map((task, index) => [task.id, index]));
     this.#current = 0;
     this.#skipDone();
   }
@@ -209,12 +195,12 @@ function reopen(tasks: readonly Task[], id: string): Task[] {
   return tasks.map((task) => (affected.has(task.id) ? reopened(task) : task));
 }
 
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 
 function planFaults(json: unknown): readonly string[] {
   if (!isRecord(json)) return ["expected object"];
   const { goal, tasks } = json;
   const faults = isText(goal) ? [] : ["goal: expected a text"];
   if (!isList(tasks)) return [...faults, "tasks: expected a list"];
-  return [...faults, ...Array.from(tasks).flatMap((task, place) => taskFaults(task).map((fault) => `tasks[${place}].${fault}`))];
+  return [...faults, ...Array.from(tasks).flatMap((task, index) => taskFaults(task).map((fault) => `tasks[${index}].${fault}`))];
 }

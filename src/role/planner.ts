@@ -41,8 +41,7 @@ interface PlannedActivation<S> {
  * One activation of mode `plan_and_act`: makes a plan for the news unless one is under way, runs its tasks in the order of their
  * dependencies, and returns the results of the finished ones. The action of a task is the one its `type` names, else the first.
  *
- * News that comes while a plan is under way does not change the plan: all later tasks get it. Between activations it is kept in the working
- * memory, which is empty when the plan is finished.
+ * News that comes while a plan is under way does not change the plan: all later tasks get it. Between activations the working memory keeps it.
  *
  * @param ownAct true when the role overrides `act`: it is called for every task, which is the plan's current one then
  */
@@ -140,11 +139,10 @@ function planPrompt(spec: RoleSpec, goal: string, complaint: string): string {
   ].join("\n\n");
 }
 
-/** Returns the tasks that a role planned by itself. */
 function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
   const source = `planTasks of role ${role}`;
   if (Array.isArray(given))
-    return Array.from(given as readonly unknown[], (task, place) => plannedTask(task, `tasks[${place}] of ${source}`));
+    return Array.from(given as readonly unknown[], (task, index) => plannedTask(task, `tasks[${index}] of ${source}`));
   throw invalid(source, "a list of tasks", given);
 }
 

@@ -33,18 +33,13 @@ function specOf<S>(role: Role<S>, { spec }: RoleContext<S>): RoleSpec {
 
 /** Runs the only action of a role once, where no override chooses. */
 function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
-  const loop = (rc.loop ??= { turn: 0, index: -1 });
+  const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
   if (spec.join !== undefined && !takesInputs(spec.join, rc)) return undefined;
-  const acted = role.act(rc, only);
-  if (isThenable(acted)) {
-    return Promise.resolve(acted).then((said) => {
-      loop.turn += 1;
-      return said ?? undefined;
-    });
-  }
-  loop.turn += 1;
-  return acted ?? undefined;
+  return then(role.act(rc, only), (said) => {
+    loop.turn += 1;
+    return said ?? undefined;
+  });
 }
 
 /** Lets the only action of a role work on the newest message of each of its needs, however these came. */
@@ -59,55 +54,31 @@ function takesInputs<S>(join: ReactionSpec, rc: RoleContext<S>): boolean {
   return true;
 }
 
-function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said | Promise<Said> {
-  const loop = reactLoop(rc);
-  let last: Said;
-  while (loop.turn < spec.maxReactLoop) {
-    const thought = role.think(rc);
-    if (isThenable(thought)) return thinkAndActOn(role, spec, rc, { thought, last });
+function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, last?: Said): Said | Promise<Said> {
+  if (reactLoop(rc).turn >= spec.maxReactLoop) return last;
+  return then(role.think(rc), (thought) => {
     const action = ownAction(spec, rc.name, thought);
-    if (action === undefined) break;
-    const acted = role.act(rc, action);
-    if (isThenable(acted)) return thinkAndActOn(role, spec, rc, { acted, last });
-    last = acted ?? last;
-    afterAction(spec, rc, loop, acted);
-  }
-  return last;
+    if (action === undefined) return last;
+    return then(role.act(rc, action), (acted) => {
+      afterAction(spec, rc, acted);
+      return thinkAndAct(role, spec, rc, acted ?? last);
+    });
+  });
 }
 
-type Half<S> = { readonly last: Said } & (
-  | { readonly thought: ReturnType<Role<S>["think"]> }
-  | { readonly acted: ReturnType<Role<S>["act"]> }
-);
-
-async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, half: Half<S>): Promise<Said> {
-  const loop = reactLoop(rc);
-  let { last } = half;
-  if ("acted" in half) {
-    const acted = await half.acted;
-    last = acted ?? last;
-    afterAction(spec, rc, loop, acted);
-  }
-  let thought = "thought" in half ? half.thought : undefined;
-  while (loop.turn < spec.maxReactLoop) {
-    const action = ownAction(spec, rc.name, await (thought ?? role.think(rc)));
-    thought = undefined;
-    if (action === undefined) break;
-    const acted = await role.act(rc, action);
-    last = acted ?? last;
-    afterAction(spec, rc, loop, acted);
-  }
-  return last;
+/** Continues with a value at once, and with a promise when it resolves. */
+function then<T, R>(value: T | PromiseLike<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-function afterAction<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Said): void {
-  loop.turn += 1;
+function afterAction<S>(spec: RoleSpec, rc: RoleContext<S>, said: Said): void {
+  reactLoop(rc).turn += 1;
   if (spec.mode !== "by_order" || said === undefined || said === null) return;
   const messages = messagesOf(said, rc.name);
   if (messages.length > 0) replaceNews(rc.news, messages);
 }
 
-/** Returns the role's choice: none, or one of its own actions, because only those were checked when it was hired. */
+/** Only the role's own actions were checked when it was hired. */
 function ownAction(spec: RoleSpec, name: string, chosen: unknown): Action | undefined {
   if (chosen === undefined || chosen === null) return undefined;
   const own = isAction(chosen) ? spec.actions.find((action) => action.name === chosen.name) : undefined;
@@ -123,7 +94,7 @@ function ownAction(spec: RoleSpec, name: string, chosen: unknown): Action | unde
   );
 }
 
-/** @param from the place of the first reaction to run, and the messages of those before it */
+/** @param from the index of the first reaction to run, and the messages of those before it */
 function reactByCause<S>(
   role: Role<S>,
   spec: RoleSpec,
@@ -157,9 +128,8 @@ const START = { index: 0, said: [] } as const;
 
 /** The state of one activation's loop of thinking and acting. */
 export interface ReactLoop {
-  /** Actions run so far. */
   turn: number;
-  /** Place of the last action in the role's list; -1 before the first. */
+  /** Index of the last action in the role's list; -1 before the first. */
   index: number;
 }
 
@@ -169,7 +139,6 @@ function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
 
 const HISTORY_IN_PROMPT = 50;
 
-/** Returns the next action of an activation by the role's mode; undefined when it is done. */
 export function think<S>(role: Role<S>, rc: RoleContext<S>): Action | undefined | Promise<Action | undefined> {
   const spec = specOf(role, rc);
   const loop = reactLoop(rc);
@@ -186,7 +155,7 @@ async function chosenByModel<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactL
   return spec.actions[index];
 }
 
-/** Asks the model for a place in the list of actions. -1 ends the loop, and so does a second answer that is no place. */
+/** -1 ends the loop, and so does a second answer that is no index of an action. */
 async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: number): Promise<number | undefined> {
   const prompt = choicePrompt(spec, rc, previous);
   const first = parseChoice(await rc.ask(prompt, { recall: false }), spec.actions.length);
@@ -200,7 +169,6 @@ async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: numb
   return second.kind === "action" ? second.index : undefined;
 }
 
-/** The meaning of a reply to the question for the next action. */
 export type Choice = { readonly kind: "action"; readonly index: number } | { readonly kind: "end" } | { readonly kind: "garbled" };
 
 export function parseChoice(reply: string, actions: number): Choice {

@@ -1,26 +1,14 @@
-import { isObject } from "../kernel/value-kind.ts";
-import { HOW_TO_MAKE_AN_ACTION, isAction } from "./action.ts";
-import {
-  address,
-  callable,
-  definitionsPart,
-  type Kind,
-  listPart,
-  misfitIn,
-  misfitText,
-  modelPart,
-  optional,
-  type Part,
-  part,
-  schemaPart,
-  text,
-} from "./part.ts";
+import { aFunction, aText, numberWith, type Shape } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { HOW_TO_MAKE_AN_ACTION, isAction } from "./action.ts";
 import type { RoleAgentOptions } from "./agent-mode.ts";
 import { isFailurePolicy } from "./failure-policy.ts";
+import { anAddress, aSchema, checkParts, list, type Parts, withAdvice } from "./part.ts";
+import type { Reaction } from "./reaction.ts";
 import type { ReactMode, Role } from "./role.ts";
 
 /** Refuses a value that is no role. */
@@ -40,8 +28,10 @@ export function rolesIn(given: unknown): Iterable<unknown> {
 
 /** Refuses a role with an invalid part. */
 export function assertRoleParts(role: Role): void {
-  const misfit = misfitIn(role, roleParts);
-  if (misfit !== undefined) throw new UsageError("ROLE_INVALID", misfitText(misfit, `role ${role.name}`));
+  const check = { code: "ROLE_INVALID", owner: `role ${role.name}`, required };
+  checkParts(check, role, roleParts);
+  for (const [index, reaction] of role.reactions.entries())
+    checkParts({ ...check, at: `reactions[${index}].`, required: ["on", "do"] }, reaction, reactionParts(reaction));
   checkKnownOptions(`agent of role ${JSON.stringify(role.name)}`, role.agent, agentOptions);
 }
 
@@ -53,16 +43,18 @@ function isClass(given: unknown): given is { readonly name: string } {
   return typeof given === "function" && typeof given.name === "string" && given.name !== "";
 }
 
-const action: Kind = { fits: isAction, expected: "an action", todo: HOW_TO_MAKE_AN_ACTION };
-const cause: Kind = { ...address, todo: "Name the action that causes the message." };
-const count: Kind = { fits: isCount, expected: "a whole number of 1 or more", todo: "Leave it out for the default." };
+const anAction: Shape = { says: "an action", fits: isAction };
 const modes: readonly ReactMode[] = ["by_cause", "by_order", "react", "plan_and_act", "agent"];
+const size = withAdvice(kinds.size, "Leave it out for the default.");
 
-const reactionParts: readonly Part[] = [
-  { name: "on", misfit: (on) => (Array.isArray(on) ? listPart("on", cause) : part("on", cause)).misfit(on) },
-  optional(listPart("needs", cause)),
-  part("do", action),
-];
+function reactionParts({ on }: Reaction): Parts {
+  const todo = "Name the action that causes the message.";
+  return {
+    on: Array.isArray(on) ? list(anAddress, todo) : withAdvice(anAddress, todo),
+    needs: list(anAddress, todo),
+    do: withAdvice(anAction, HOW_TO_MAKE_AN_ACTION),
+  };
+}
 
 const agentOptions: Known<RoleAgentOptions> = {
   net: kinds.object,
@@ -79,40 +71,34 @@ const agentOptions: Known<RoleAgentOptions> = {
   task: kinds.function,
 };
 
-const roleParts: readonly Part[] = [
-  ...["profile", "goal", "constraints", "description"].map((name) => part(name, { ...text, todo: "It is told to models and people." })),
-  listPart("actions", action),
-  definitionsPart("reactions", { fits: isObject, expected: "{ on, do }", todo: "Write { on: cause, do: action }." }, reactionParts),
-  listPart("addresses", { ...text, todo: 'Write addresses: ["name"].' }),
-  ...["observe", "think", "act", "react"].map((name) => part(name, { ...callable, todo: `Write ${name}: (rc) => ... .` })),
-  ...[
-    listPart("watch", { ...address, todo: "Write watch: [WriteDraft]." }),
-    part("planTasks", { ...callable, todo: "Write planTasks: (rc) => [{ id, instruction }]." }),
-    part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
-    part("steps", { ...callable, todo: "Write steps: (state, messages, out) => ({ ...state })." }),
-    schemaPart("state"),
-    modelPart,
-    part("reactMode", {
-      fits: (mode) => modes.includes(mode as ReactMode),
-      expected: modes.join(", "),
-      todo: "Leave it out for the default.",
-    }),
-    part("maxReactLoop", count),
-    part("memoryLimit", count),
-    part("budgetShare", { fits: isShare, expected: "a number above 0 and at most 1", todo: "Write 0.85 to leave 15 % to others." }),
-    part("onFailure", { fits: isFailurePolicy, expected: '"stop", "skip" or retry(n)', todo: "Leave it out for the team's." }),
-  ].map(optional),
-  part("timeout", { fits: isDuration, expected: "a number of milliseconds above 0", todo: "Leave it out for the default." }),
+const told = withAdvice(aText, "Models and people read it.");
+const required = [
+  ...["profile", "goal", "constraints", "description", "actions", "reactions", "addresses", "timeout"],
+  ...["observe", "think", "act", "react"],
 ];
 
-function isCount(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1;
-}
-
-function isShare(value: unknown): boolean {
-  return typeof value === "number" && value > 0 && value <= 1;
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === "number" && value > 0;
-}
+const roleParts: Parts = {
+  ...kinds.each(told, "profile", "goal", "constraints", "description"),
+  actions: list(anAction, HOW_TO_MAKE_AN_ACTION),
+  reactions: list({ says: "{ on, do }", fits: isObject }, "Write { on: cause, do: action }."),
+  addresses: list(aText, 'Write addresses: ["name"].'),
+  ...kinds.each(withAdvice(aFunction, "Write it as a function of rc."), "observe", "think", "act", "react"),
+  watch: list(anAddress, "Write watch: [WriteDraft]."),
+  planTasks: withAdvice(aFunction, "Write planTasks: (rc) => [{ id, instruction }]."),
+  step: withAdvice(aFunction, "Write step: (state, message, out) => ({ ...state })."),
+  steps: withAdvice(aFunction, "Write steps: (state, messages, out) => ({ ...state })."),
+  state: aSchema,
+  model: kinds.model,
+  reactMode: withAdvice(kinds.oneOf(...modes), "Leave it out for the default."),
+  maxReactLoop: size,
+  memoryLimit: size,
+  budgetShare: withAdvice(
+    numberWith("a number above 0 and at most 1", (value) => value > 0 && value <= 1),
+    "Write 0.85 to leave 15 % to others.",
+  ),
+  onFailure: withAdvice({ says: '"stop", "skip" or retry(n)', fits: isFailurePolicy }, "Leave it out for the team's."),
+  timeout: withAdvice(
+    numberWith("a number of milliseconds above 0", (value) => value > 0),
+    "Leave it out for the default.",
+  ),
+};

@@ -1,5 +1,4 @@
-import { assertActionModel } from "./part.ts";
-import { type Action, assertRoutableName, assertSameAction } from "./action.ts";
+import { type Action, assertActionModel, assertRoutableName, assertSameAction } from "./action.ts";
 import type { CustomState, RoleCard } from "./context.ts";
 import { DEFAULT_MAX_STEPS } from "../agent/lifecycle.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -35,7 +34,6 @@ export interface RoleSpec {
 const specs = new WeakMap<Role, RoleSpec>();
 const reserved: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
 
-/** Resolves a role. */
 export function roleSpec(role: Role): RoleSpec {
   const known = specs.get(role);
   if (known !== undefined) return known;
@@ -44,7 +42,6 @@ export function roleSpec(role: Role): RoleSpec {
   return spec;
 }
 
-/** Refuses a value that cannot be the name of a role: it must be an address. */
 export function assertRoleName(name: unknown): void {
   if (typeof name === "string" && name.trim() !== "" && !reserved.has(name)) return;
   throw new UsageError(
@@ -106,7 +103,6 @@ function defaultLoop(mode: RoleSpec["mode"], actions: number): number {
   return mode === "by_order" ? actions : 10;
 }
 
-/** Tools that are never used are a mistake. */
 function assertToolsAreUsed({ name, tools = [], agent }: Role, mode: RoleSpec["mode"]): void {
   if (mode === "agent") return void new ToolCollection(tools);
   if (tools.length === 0 && agent === undefined) return;

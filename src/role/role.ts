@@ -67,12 +67,11 @@ export interface RoleOptions<S = CustomState> {
   readonly agent?: RoleAgentOptions;
   /** A person plays this role: every question to a model goes to them. */
   readonly human?: boolean;
-  /** Limit on the milliseconds of one activation, without the time of waiting for a person, or for a model, whose calls have limits of their own. Default 3,600,000. */
+  /** Limit on the milliseconds of one activation, without the time of waiting for a person or a model. Default 3,600,000. */
   readonly timeout?: number;
   /**
-   * Most of the run's budget that may be spent when this role asks a model, above 0 and at most 1. A call that may go beyond is refused with the
-   * StepError `BUDGET_SHARE`, which the role can handle: so the rest is left for others, and the run goes on. Default: none; a call that does
-   * not fit into the budget ends the run with status `budget`. It bounds nothing where the run has no budget of its own.
+   * Maximum share of the run's budget that may be spent when this role asks a model, above 0 and at most 1. A call that may go beyond is refused
+   * with the StepError `BUDGET_SHARE`, which the role can handle. Default: none; a call that does not fit ends the run with status `budget`.
    */
   readonly budgetShare?: number;
   /** Handling of a failed activation. Default: the environment's policy. */
@@ -95,36 +94,10 @@ export interface RoleOptions<S = CustomState> {
 }
 
 const roleOptions: Known<RoleOptions> = {
-  name: kinds.checked,
-  profile: kinds.checked,
-  goal: kinds.checked,
-  constraints: kinds.checked,
-  description: kinds.checked,
-  watch: kinds.checked,
-  actions: kinds.checked,
-  reactions: kinds.checked,
-  addresses: kinds.checked,
-  observeAll: kinds.boolean,
-  reactMode: kinds.checked,
-  maxReactLoop: kinds.checked,
-  model: kinds.checked,
-  state: kinds.checked,
-  tools: kinds.checked,
-  agent: kinds.checked,
-  human: kinds.boolean,
-  timeout: kinds.checked,
-  budgetShare: kinds.checked,
-  onFailure: kinds.checked,
-  memoryLimit: kinds.checked,
-  mailbox: kinds.checked,
-  memory: kinds.checked,
-  observe: kinds.checked,
-  think: kinds.checked,
-  act: kinds.checked,
-  react: kinds.checked,
-  planTasks: kinds.checked,
-  step: kinds.checked,
-  steps: kinds.checked,
+  ...kinds.each(kinds.checked, "name", "profile", "goal", "constraints", "description", "watch", "actions", "reactions", "addresses"),
+  ...kinds.each(kinds.checked, "reactMode", "maxReactLoop", "model", "state", "tools", "agent", "timeout", "budgetShare", "onFailure"),
+  ...kinds.each(kinds.checked, "memoryLimit", "mailbox", "memory", "observe", "think", "act", "react", "planTasks", "step", "steps"),
+  ...kinds.each(kinds.boolean, "observeAll", "human"),
 };
 
 /**

@@ -13,27 +13,23 @@ export interface StepOut {
   readonly name: string;
   /**
    * Makes a message that is published when the activation ends. Its cause is the role's own name, unless `causeBy` gives another, and its
-   * parents are the messages that the activation has read since the last one with an answer, up to the present one: so a role that joins
-   * several inputs names them all. Sender, id and time are filled in. Without `sendTo` it is a broadcast.
+   * parents are the messages that the activation has read since the last one with an answer. Without `sendTo` it is a broadcast.
    *
-   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`
-   * @throws NotJsonError when the payload or the metadata are not plain JSON.
+   * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; NotJsonError
    */
   say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
   /**
-   * As `say`, for a message that is delivered `delay` ticks from now. A tick is a unit of the run's clock: see `ClockKind`. Without a
-   * delay a message arrives at the next tick, so 0 and 1 are as `say`; with the clock `time` it arrives at once, and 0 alone is so.
+   * As `say`, for a message that is delivered `delay` ticks from now. A tick is a unit of the run's clock: see `ClockKind`. 0 and 1 are as
+   * `say`; with the clock `time` 0 alone is so.
    *
-   * @throws UsageError `DELAY_INVALID` for a delay below 0 or that is no number; `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`
-   * @throws NotJsonError when the payload or the metadata are not plain JSON.
+   * @throws UsageError `DELAY_INVALID`, and as `say`
    */
   after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P>;
   /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
   random(): number;
   /**
-   * Returns the stream of that name for this call of the function: a function of the seed, the role's name, how often it has acted, the place
-   * of the message among those that `step` is called for in the activation, and the name. What is drawn from other streams, or by
-   * {@link random}, does not change it.
+   * Returns the stream of that name for this call of the function: a function of the seed, the role's name, how often it has acted, the index
+   * of the message in the activation, and the name.
    *
    * @throws UsageError `STREAM_TAKEN` for a name that this call has asked for before
    */
@@ -79,11 +75,9 @@ export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, S
 export interface StepsRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
    * The whole behaviour of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
-   * of its arguments, as `step` of {@link StepRoleOptions}. A message that it sends has all these messages as its parents, unless it names
-   * others.
+   * of its arguments, as `step` of {@link StepRoleOptions}. A message that it sends has all these messages as its parents by default.
    *
-   * @param state the present state, plain JSON, frozen; at first the defaults of the schema
-   * @param messages the messages that wait for the role, in the order in which they came: one or more, a frozen list
+   * @param messages one or more, in the order in which they came, a frozen list
    * @returns the next state, plain JSON; undefined for no change
    */
   steps(state: Immutable<NoInfer<S>>, messages: readonly Message[], out: StepOut): Immutable<NoInfer<S>> | void | undefined;
@@ -94,7 +88,6 @@ const LISTS = ["actions", "reactions"] as const;
 const VALUES = ["reactMode", "maxReactLoop", "model", "tools", "agent", "memoryLimit", "planTasks"] as const;
 const METHODS = ["observe", "think", "act", "react"] as const;
 
-/** Refuses a step function together with other parts, which would never run. */
 export function assertStepAlone(role: Role): void {
   const name = role.step === undefined ? "steps" : "step";
   const part = name === "step" && role.steps !== undefined ? "steps" : otherPart(role);
@@ -124,7 +117,7 @@ function otherPart(role: Role): string | undefined {
   );
 }
 
-/** Returns the prototype with the default methods: the base class of all roles, in whichever copy of this package. */
+/** The base class of all roles, in whichever copy of this package. */
 function baseOf(role: Role): Role {
   let base: Role = role;
   for (;;) {

@@ -12,7 +12,6 @@ import { checkEdges } from "./edges/edge-policy.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
 
-/** Refuses options that can never work, before anything begins. */
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
   const { scheduler, delivery, concurrency, messageLimit, onFailure, onDeadAddress, seed, model, models, human } = options;
@@ -43,19 +42,16 @@ export function checkOptions(options: EnvironmentOptions): void {
   checkSecrets(options.secrets);
 }
 
-/** @throws UsageError `OPTION_INVALID` unless the value is a whole number that is large enough. */
 export function checkWhole(value: number, name: string, least: number, todo = "Leave it out for the default."): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw refused(name, `a whole number of ${least} or more`, value, todo);
 }
 
-/** @throws UsageError `OPTION_INVALID` unless the value is a condition or left out. */
 export function checkStopCondition(stopWhen: unknown): void {
   if (stopWhen === undefined || typeof stopWhen === "function") return;
   throw refused("stopWhen", "a function", stopWhen, "Write stopWhen: afterRounds(3), or a function of the run's progress.");
 }
 
-/** @throws UsageError `OPTION_INVALID` unless the value is a signal or left out. */
 export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal || isSignal(signal)) return;
   throw refused("signal", "an AbortSignal", signal, "Write signal: AbortSignal.timeout(1_000), or the signal of an AbortController.");
@@ -66,7 +62,6 @@ function isSignal(signal: unknown): boolean {
   return isObject(signal) && "aborted" in signal && "addEventListener" in signal;
 }
 
-/** @throws UsageError `OPTION_INVALID` unless the value is a seed or left out. */
 function checkSeed(seed: unknown): void {
   if (seed === undefined || typeof seed === "string" || (typeof seed === "number" && !Number.isNaN(seed))) return;
   throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
@@ -75,7 +70,7 @@ function checkSeed(seed: unknown): void {
 /** The error does not show the value, because it may be the secret itself. */
 function checkSecrets(secrets: unknown): void {
   if (secrets === undefined || (Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string"))) return;
-  throw new UsageError("OPTION_INVALID", "Expected secrets to be a list of texts, got something else. Write secrets: [secret].");
+  throw new UsageError("OPTION_INVALID", "Expected secrets to be a list of strings, got something else. Write secrets: [secret].");
 }
 
 function refused(name: string, expected: string, came: unknown, todo: string): UsageError {

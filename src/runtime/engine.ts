@@ -8,6 +8,7 @@ import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Role } from "../role/role.ts";
+import { assertRoleName } from "../role/role-spec.ts";
 import { type HiredRoles, retirable } from "./hired-roles.ts";
 import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
@@ -20,9 +21,9 @@ import type { Directory } from "./routing/directory.ts";
 import { assertRoomAt, assertRoomOutside } from "./record/delivery.ts";
 import { failPoisoned } from "./poisoned.ts";
 import type { RunFailure } from "./run-failure.ts";
-import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
+import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import { type ActivationHost, type Begun, recordBegin, type TurnResult, type TurnTools } from "./turn/commit.ts";
+import { type StartedAct, recordStart, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 export interface RunBounds {
@@ -61,7 +62,7 @@ interface BrokenTurn {
  * Engine.E2 (`#ended`) a failing role never keeps others from acting, and its failure is kept for the result.
  * Engine.E3 (`#follow`) the signal that may stop the run holds no reference to the engine while the run is not under way.
  */
-export class Engine implements DriverHost, ActivationHost {
+export class Engine {
   readonly state: RunState;
   readonly directory: Directory;
   readonly logger: Logger;
@@ -73,6 +74,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
+  /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
   checkpoint: (() => boolean) | undefined;
   roundsLeft: () => number = () => 0;
   readonly #parts: EngineParts;
@@ -82,10 +84,11 @@ export class Engine implements DriverHost, ActivationHost {
   /** True once the process was found to have died during an activation: the next one may be the cause. */
   #hasDied = false;
   /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
-  readonly #acting = new Map<RoleState, Begun | undefined>();
+  readonly #acting = new Map<RoleState, StartedAct | undefined>();
   #wake: (() => void) | undefined;
-  #failure: RunFailure | undefined;
-  #control: ControlError | undefined;
+  /** What stopped the last run. */
+  failure: RunFailure | undefined;
+  control: ControlError | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -103,13 +106,10 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
-    const { log, clock, effects, past, mode, mask, answerer, onFailure } = this.#parts;
-    const edges = undefined;
     const meter = presentMeter();
-    answerer.worksWithin(meter?.policy);
+    this.#parts.answerer.worksWithin(meter?.policy);
     const pools = [...this.#gate.accounts.map(({ pool }) => pool), ...(meter?.pools ?? [])];
-    const ours = { gate: this.#gate, host: this, outer: meter?.port, pools };
-    return { log, clock, effects, past, mode, mask, answerer, onFailure, edges, scopes, leavesTraces, ...ours };
+    return { ...this.#parts, edges: undefined, scopes, leavesTraces, gate: this.#gate, host: this, outer: meter?.port, pools };
   }
 
   get runId(): string {
@@ -120,7 +120,7 @@ export class Engine implements DriverHost, ActivationHost {
     return this.state.seed;
   }
 
-  /** 1 while the process dies repeatedly and the faulty activation is unknown. */
+  /** Limit on concurrent activations: 1 while the process dies repeatedly and the faulty activation is unknown. */
   get concurrency(): number {
     return isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
   }
@@ -138,14 +138,6 @@ export class Engine implements DriverHost, ActivationHost {
     return this.midRound || this.state.delayed.size > 0 || [...this.state.ready].some((role) => this.mayAct(role));
   }
 
-  get failure(): RunFailure | undefined {
-    return this.#failure;
-  }
-
-  get control(): ControlError | undefined {
-    return this.#control;
-  }
-
   memoryOf(name: string): RoleMemory | undefined {
     return this.#parts.hired.memoryOf(name);
   }
@@ -158,22 +150,23 @@ export class Engine implements DriverHost, ActivationHost {
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.record();
-    if (message.priority !== undefined && !this.state.isPrioritized) this.recordBegun();
+    if (message.priority !== undefined && !this.state.isPrioritized) this.recordStarts();
     const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
     this.#parts.announcer.saidOutside(sent, this.directory);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
   }
 
-  /** Hires a role on the way. */
+  /** Hires a role into a run with a journal, on the way. The code of an agent must be loaded. */
   hire(role: Role, name: string): void {
+    assertRoleName(name);
     const { hired, log } = this.#parts;
     log.record({ type: "role.hired", roles: [hired.admit(role, name)] });
     hired.join(role, name);
     this.#wake?.();
   }
 
-  /** Retires a role. */
+  /** @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` */
   retire(name: string): void {
     this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
     this.#wake?.();
@@ -181,15 +174,15 @@ export class Engine implements DriverHost, ActivationHost {
 
   #takenBy(role: RoleState): number {
     if (!this.#acting.has(role)) return 0;
-    const begun = this.#acting.get(role);
-    const taken = role.open?.take ?? (begun?.act === role.nextAct ? begun.take : role.retry.retake);
+    const started = this.#acting.get(role);
+    const taken = role.open?.take ?? (started?.act === role.nextAct ? started.take : role.retry.retake);
     return Math.min(taken ?? 0, role.waiting);
   }
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
   async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
-    this.#failure = undefined;
-    this.#control = undefined;
+    this.failure = undefined;
+    this.control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundsLeft = roundsLeft;
@@ -203,13 +196,13 @@ export class Engine implements DriverHost, ActivationHost {
       if (this.#parts.edges !== undefined) this.#tools = { ...this.#tools, edges: await this.#parts.edges() };
       return await this.#parts.driver.run(this);
     } catch (error) {
-      this.#failure ??= { error };
+      this.failure ??= { error };
       return "interrupted";
     } finally {
       unfollow?.();
       this.#tools.scopes.close();
       this.#parts.announcer.countWarnings();
-      if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
+      if (this.scope.ended !== undefined) this.control ??= interruptionBy(this.scope.ended.reason);
     }
   }
 
@@ -221,10 +214,12 @@ export class Engine implements DriverHost, ActivationHost {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
   }
 
+  /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void {
     this.#wake = wake;
   }
 
+  /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
     const { name, index } = role;
     this.#running += 1;
@@ -240,13 +235,15 @@ export class Engine implements DriverHost, ActivationHost {
     return result instanceof Promise ? this.#turnedAfter(role, result) : this.#turned(name, result);
   }
 
-  waits(role: RoleState, begun: Begun): void {
-    this.#acting.set(role, begun);
+  /** Notes an attempt that does not end at once. */
+  waits(role: RoleState, started: StartedAct): void {
+    this.#acting.set(role, started);
   }
 
-  recordBegun(): void {
+  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
+  recordStarts(): void {
     if (this.state.delivery !== "turn") return;
-    for (const [role, begun] of this.#acting) if (begun?.act === role.nextAct) recordBegin(this.#tools, role, begun);
+    for (const [role, started] of this.#acting) if (started?.act === role.nextAct) recordStart(this.#tools, role, started);
   }
 
   #turnedAfter(role: RoleState, turn: Promise<TurnResult>): Promise<TurnEnd> {
@@ -284,25 +281,30 @@ export class Engine implements DriverHost, ActivationHost {
         return "done";
       case "stopped":
         // In a replay a failure is part of the record, which may go on after it.
-        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name, action: result.action, step: result.step };
+        if (this.#parts.mode === "live") this.failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":
-        this.#control ??= result.control;
+        this.control ??= result.control;
         if (result.control instanceof BudgetError) this.scope.end(result.control);
         return "suspended";
       case "broken":
-        if (result.error instanceof MovedError) this.#control ??= result.error;
-        else this.#failure ??= { error: result.error };
+        if (result.error instanceof MovedError) this.control ??= result.error;
+        else this.failure ??= { error: result.error };
         this.scope.end(interruptionBy(result.error));
         return "stopped";
     }
   }
 
+  /** Logs a warning, about a role where it names one, and sends it to observers. */
   warn(role: string | undefined, text: string): void {
     this.#parts.announcer.warn(role, text);
   }
 
-  /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: then no message of the round is delivered */
+  /**
+   * Delivers the messages of the present stage, and ends the round with the last of `stages`.
+   *
+   * @throws QueueFullError `MAILBOX_FULL` where a message has no room: then none of them is delivered
+   */
   endRound(stages: number): void {
     const { round, stage } = this.state;
     const isLast = stage + 1 >= stages;
@@ -310,13 +312,18 @@ export class Engine implements DriverHost, ActivationHost {
     this.#parts.log.record({ type: "round.ended", round, ...(isLast ? {} : { stage }) });
   }
 
-  /** @throws QueueFullError `MAILBOX_FULL` where a message that is due has no room: then none of them is delivered */
+  /**
+   * Moves the clock on to a tick, and delivers the messages that are due.
+   *
+   * @param role the role that acts at this tick, where it was drawn
+   * @throws QueueFullError `MAILBOX_FULL` where a message has no room: then none of them is delivered
+   */
   advance(tick: number, role?: string): void {
     assertRoomAt(this.state, tick);
     this.#parts.log.record({ type: "clock.advanced", tick, ...(role === undefined ? {} : { role }) });
   }
 
-  /** See {@link failPoisoned}. */
+  /** Ends the activations that repeatedly killed the process. */
   failPoisoned(limit: number): RunFailure | undefined {
     this.#hasDied = isSuspicious(this.state);
     return failPoisoned(this.#parts, limit);
@@ -351,7 +358,7 @@ export class Engine implements DriverHost, ActivationHost {
     try {
       return checkpoint();
     } catch (error) {
-      this.#failure ??= { error };
+      this.failure ??= { error };
       return true;
     }
   }

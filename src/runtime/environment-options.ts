@@ -27,11 +27,8 @@ import type { RunState, ShardRange } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
 import type { Driver } from "./schedulers/drive.ts";
 
-/** The default limit on concurrent activations. */
 export const DEFAULT_CONCURRENCY = 16;
-/** The default limit on the rounds of one `run`. */
 export const DEFAULT_ROUNDS = 100;
-/** The default limit on the characters of one message. */
 export const DEFAULT_MESSAGE_LIMIT = 1_000_000;
 
 /** Options of an environment. All have defaults. */
@@ -106,31 +103,25 @@ export interface EnvironmentOptions {
 }
 
 export const environmentOptions: Known<EnvironmentOptions> = {
-  description: kinds.text,
-  model: kinds.checked,
-  models: kinds.checked,
-  memory: kinds.checked,
-  seed: kinds.checked,
+  ...kinds.each(kinds.checked, "model", "models", "memory", "seed", "scheduler", "delivery", "concurrency", "onFailure", "onDeadAddress"),
+  ...kinds.each(
+    kinds.checked,
+    "human",
+    "limits",
+    "calls",
+    "deps",
+    "effects",
+    "uncertainAfter",
+    "secrets",
+    "messageLimit",
+    "edges",
+    "mailbox",
+  ),
+  ...kinds.each(kinds.text, "description", "id"),
   clock: kinds.clock,
-  scheduler: kinds.checked,
-  delivery: kinds.checked,
-  concurrency: kinds.checked,
-  onFailure: kinds.checked,
-  onDeadAddress: kinds.checked,
-  human: kinds.checked,
   logger: kinds.logger,
   prices: kinds.record(kinds.price),
-  limits: kinds.checked,
-  calls: kinds.checked,
-  deps: kinds.checked,
-  effects: kinds.checked,
   journal: kinds.journal,
-  id: kinds.text,
-  uncertainAfter: kinds.checked,
-  secrets: kinds.checked,
-  messageLimit: kinds.checked,
-  edges: kinds.checked,
-  mailbox: kinds.checked,
 };
 
 /** The record of an environment, from which it is restored. */
@@ -164,11 +155,7 @@ export interface EnvironmentRunOptions {
   readonly signal?: AbortSignal;
 }
 
-export const environmentRunOptions: Known<EnvironmentRunOptions> = {
-  rounds: kinds.checked,
-  stopWhen: kinds.checked,
-  signal: kinds.checked,
-};
+export const environmentRunOptions: Known<EnvironmentRunOptions> = kinds.each(kinds.checked, "rounds", "stopWhen", "signal");
 
 export interface RunBacking {
   readonly state?: RunState;

@@ -51,7 +51,6 @@ function invalid(expected: string, came: string, todo: string): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${came}. ${todo}`);
 }
 
-/** Returns the bounds of one run of an environment. */
 export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
   const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
@@ -62,7 +61,6 @@ export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   return { roundsLeft: roundsLeftOf(state, rounds), checkpoint, signal };
 }
 
-/** Returns the state of an environment before its first event. */
 export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {
   const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
   const state = new RunState(id, options.memory !== false);
@@ -100,13 +98,11 @@ export function recordOf({ journal, clock = systemClock }: EnvironmentOptions, b
   return { own, owned: own.owned, snapshots: { clock, every: EVENTS_BETWEEN, last: own.last } };
 }
 
-/** Returns the writer of snapshots behind a run; undefined for a run that keeps none. */
 export function writerOf({ owned, snapshots }: RunRecord, state: RunState, warn: SnapshotWriterParts["warn"]): SnapshotWriter | undefined {
   if (owned === undefined || snapshots === undefined || snapshots.every === 0) return undefined;
   return new SnapshotWriter({ ...snapshots, state, owned, warn });
 }
 
-/** @throws UsageError `ROLE_INVALID` */
 export function assertAlias(o: unknown): void {
   if (typeof o === "object" && o !== null) return;
   throw new UsageError(

@@ -45,15 +45,13 @@ import {
 } from "./environment-state.ts";
 import { firstWarnings } from "./first-warnings.ts";
 import { HiredRoles } from "./hired-roles.ts";
-import { Announcer, ObserverRegistry } from "./observers.ts";
+import { Announcer, ObserverRegistry, RunWarnings } from "./observers.ts";
 import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
 import type { OwnRun } from "./own-run.ts";
-import { RunWarnings } from "./run-warnings.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
-import type { RunFailure } from "./run-failure.ts";
 import { recordedEnd, type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**
@@ -78,7 +76,8 @@ export class Environment {
   readonly #options: EnvironmentOptions;
   readonly #log: RunLog;
   readonly #mask: Mask;
-  readonly #engine: Engine;
+  /** @internal */
+  readonly engine: Engine;
   readonly #hired: HiredRoles;
   readonly #opening: Opening | undefined;
   readonly #own: OwnRun | undefined;
@@ -107,14 +106,14 @@ export class Environment {
     this.#own = record.own;
     // Without a journal all environments have one name, and a store would take their runs for one run.
     const runId = lazily(() => (record.owned === undefined ? freshRunId(clock.now()) : state.runId));
-    const warn = (role: string | undefined, text: string): void => this.#engine.warn(role, mask(text));
+    const warn = (role: string | undefined, text: string): void => this.engine.warn(role, mask(text));
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
     this.#opening = (backing.opens ?? backing.state === undefined) ? new Opening(this.#log, this.#hired, options.scheduler) : undefined;
-    this.#engine = new Engine({
+    this.engine = new Engine({
       log: this.#log,
       clock,
       driver,
@@ -138,7 +137,7 @@ export class Environment {
       ...{ deps: options.deps, effects: options.effects ?? localEffects, failsOnDead: options.onDeadAddress === "fail" },
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
-      edges: backing.edges === undefined ? loaderOf(options.edges, () => this.#engine) : () => backing.edges,
+      edges: backing.edges === undefined ? loaderOf(options.edges, () => this.engine) : () => backing.edges,
       announcer,
     });
   }
@@ -176,7 +175,7 @@ export class Environment {
    */
   publishMessage(message: Message | string, ...more: readonly never[]): Receipt {
     assertMessageAlone("publishMessage", more[0]);
-    return this.#engine.publish(typeof message === "string" ? userMessage(this.state, message, this.#options.clock) : message);
+    return this.engine.publish(typeof message === "string" ? userMessage(this.state, message, this.#options.clock) : message);
   }
 
   /**
@@ -201,13 +200,13 @@ export class Environment {
     try {
       this.#isDriving = true;
       if (!this.#hasWarned)
-        for (const [role, text] of firstWarnings(this.#hired, this.state, this.#options.edges)) this.#engine.warn(role, text);
+        for (const [role, text] of firstWarnings(this.#hired, this.state, this.#options.edges)) this.engine.warn(role, text);
       this.#hasWarned = true;
-      const reason = await this.#engine.run(bounds);
+      const reason = await this.engine.run(bounds);
       // Stores get only durable events. Without stores the end of the run is written together with the pending events.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
-      return { reason, failure: this.#engine.failure, control: this.#engine.control };
+      return { reason, failure: this.engine.failure, control: this.engine.control };
     } finally {
       this.#isDriving = false;
     }
@@ -275,30 +274,9 @@ export class Environment {
     return restored(from, o, (options, backing) => new Environment(options, backing));
   }
 
-  /**
-   * Hires a role into a run with a journal, on the way. The code of an agent must be loaded.
-   *
-   * @throws UsageError as {@link Environment.addRole}
-   * @internal
-   */
-  hire(role: Role, name: string): void {
-    assertRoleName(name);
-    this.#engine.hire(role, name);
-  }
-
-  /** Retires a role of a run with a journal. @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` @internal */
-  retire(name: string): void {
-    this.#engine.retire(name);
-  }
-
-  /** Ends the activations that repeatedly killed the process. @internal */
-  failPoisoned(limit: number): RunFailure | undefined {
-    return this.#engine.failPoisoned(limit);
-  }
-
-  /** Warns: the logger and the listeners of the notice `warning` are told. */
+  /** Reports a warning to the logger and to the listeners of the notice `warning`. */
   warn(text: string): void {
-    this.#engine.warn(undefined, text);
+    this.engine.warn(undefined, text);
   }
 
   /** Records the end of the run, if it has not moved and its journal still takes events, and returns the result. @internal */
@@ -316,14 +294,9 @@ export class Environment {
     return this.#log.state;
   }
 
-  /** True while a role may act or a round has not ended. @internal */
-  get hasWork(): boolean {
-    return this.#engine.hasWork;
-  }
-
   /** True when no role has mail, no message is delayed and no turn is under way. All are counted. */
   get isIdle(): boolean {
-    return this.#engine.isIdle;
+    return this.engine.isIdle;
   }
 
   /** Every delivered message, in order; empty in an environment with `memory: false`. */
@@ -360,7 +333,6 @@ export class Environment {
     return this.#hired.team;
   }
 
-  /** Returns the present state of a role; undefined for an unknown name. */
   getRole(name: string): RoleView | undefined {
     takes("getRole", "name", name, aText);
     const [spec, state] = [this.#hired.specOf(name), this.state.roles.get(name)];

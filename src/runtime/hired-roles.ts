@@ -25,7 +25,7 @@ export interface Definition {
  * The hired roles of a run with their definitions. It owns the directory that routes messages to them.
  *
  * HiredRoles.H1 (`add`, `admit`) a refused role leaves no trace: the names of its actions stay free.
- * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one place to a list.
+ * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one item to a list.
  * HiredRoles.H3 (`#newDefinition`) two different actions never share a name.
  */
 export class HiredRoles {
@@ -34,7 +34,7 @@ export class HiredRoles {
   /** Routes messages to them. */
   readonly directory: Directory;
   readonly #definitions = new Map<RoleSpec, Definition>();
-  /** Indexed by each role's place in the run. A resumed run may have roles that are not hired now. */
+  /** By the index of each role in the run. A resumed run may have roles that are not hired now. */
   readonly definitions: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
   #hasAgent = false;
@@ -42,13 +42,7 @@ export class HiredRoles {
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.directory = new Directory({
-      get changes() {
-        return state.teamChanges;
-      },
-      roles: state.roles,
-      definitions: this.definitions,
-    });
+    this.directory = new Directory(state, this.definitions);
   }
 
   get names(): readonly string[] {
@@ -156,14 +150,13 @@ function taken({ name, isHired }: RoleState): UsageError {
   );
 }
 
-/** Returns the role of a name that may be retired. */
 export function retirable({ runId, roles }: RunState, name: string): RoleState {
   const team = [...roles.values()].filter(({ isHired }) => isHired);
   const role = team.find((member) => member.name === name);
   if (role === undefined) {
     const names = listed(
       team.map((member) => member.name),
-      MOST_NAMES,
+      MAX_NAMES,
     );
     const came = roles.has(name) ? `${valueText(name)}, which was retired before` : valueText(name);
     throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role of run ${runId}, got ${came}. There are: ${names}.`);
@@ -175,7 +168,7 @@ export function retirable({ runId, roles }: RunState, name: string): RoleState {
   );
 }
 
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 const descriptions = new WeakMap<RoleSpec, HiredAs>();
 

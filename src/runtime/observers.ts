@@ -1,6 +1,7 @@
 import { EventEmitter } from "eventemitter3";
 import { aFunction, takes } from "../kernel/argument.ts";
-import type { Emit, Logger } from "../kernel/emit.ts";
+import { defaultLogger } from "../kernel/default-logger.ts";
+import { type Emit, type Logger, silentLogger } from "../kernel/emit.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { checkKnownWord } from "../kernel/known-options.ts";
 import type { Mask } from "../kernel/mask.ts";
@@ -15,7 +16,6 @@ import type { DeadLetter } from "./record/run-state.ts";
 import type { RoleMemories } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
 import { nearestText } from "./routing/spelling.ts";
-import { RunWarnings } from "./run-warnings.ts";
 
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
@@ -184,4 +184,50 @@ export class Announcer implements Observer {
       this.telling("message.dead")?.({ type: "message.dead", message, address });
     }
   }
+}
+
+const MAX_KINDS = 1_000;
+
+/**
+ * The logger of a run that was given none. It owns the counts of the warnings that were not written.
+ *
+ * RunWarnings.W1 (`warnOf`) of each kind and role one warning is written; the others are counted, and `end` writes the counts.
+ */
+export class RunWarnings implements Logger {
+  readonly debug: Logger["debug"] = silentLogger.debug;
+  readonly info: Logger["info"] = silentLogger.info;
+  readonly error: Logger["error"] = (text) => defaultLogger.error(this.#mask(text));
+  readonly #mask: Mask;
+  /** The first warnings by role and kind, with the number of others. */
+  #kinds = new Map<string, { readonly first: string; others: number }>();
+
+  constructor(mask: Mask) {
+    this.#mask = mask;
+  }
+
+  readonly warn: Logger["warn"] = (text) => this.warnOf(undefined, text);
+
+  /** @param role the role that the warning is about, if it is about one */
+  warnOf(role: string | undefined, text: string): void {
+    const kind = this.#kinds.size < MAX_KINDS ? `${role ?? ""}\n${shapeOf(text)}` : "";
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return void (known.others += 1);
+    const first = this.#mask(text);
+    this.#kinds.set(kind, { first, others: 0 });
+    defaultLogger.warn(first);
+  }
+
+  /** Writes what was counted, and forgets it. */
+  end(): void {
+    const kinds = this.#kinds;
+    this.#kinds = new Map();
+    for (const { first, others } of kinds.values())
+      if (others > 0) defaultLogger.warn(`${others === 1 ? "One more warning" : `${others} more warnings`} of the kind: ${first}`);
+  }
+}
+
+/** Returns a warning without its quotations, numbers and ids. */
+function shapeOf(text: string): string {
+  const words = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"').split(" ");
+  return words.map((word) => (/\d/.test(word) ? "#" : word)).join(" ");
 }

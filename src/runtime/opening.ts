@@ -26,12 +26,10 @@ export class Opening {
     this.#scheduler = scheduler;
   }
 
-  /** Notes a hired role. The start records all roles hired before it. */
   hired(name: string): void {
     if (this.#isRecorded) this.#unrecorded.push(name);
   }
 
-  /** Must be called before another event is recorded. */
   record(): void {
     if (!this.#isRecorded) {
       this.#isRecorded = true;

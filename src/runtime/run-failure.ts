@@ -5,16 +5,14 @@ import { maskedError } from "./record/masking.ts";
 /** The code of a failure that is no error of this package: the same in the event, the dead letters and the result. */
 const ACTION_FAILED = "ACTION_FAILED";
 
-/** Where an activation failed. */
-export interface FailedPlace {
-  /** The action that threw. */
+export interface FailedWork {
   readonly action?: string | undefined;
   /** The last failed step of the activation before the error was thrown. */
   readonly step?: string | undefined;
 }
 
 /** A failure that stopped a run, with the activation that caused it, if one did. */
-export interface RunFailure extends FailedPlace {
+export interface RunFailure extends FailedWork {
   readonly error: unknown;
   readonly role?: string;
 }
@@ -52,7 +50,7 @@ function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
 }
 
 /** Limit on the inspected values of a cause. A cause with more values counts as one with a secret. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
 /** Inspects every value in a cause, and calls none. */
 function holdsSecret(cause: unknown, mask: Mask): boolean {
@@ -61,7 +59,7 @@ function holdsSecret(cause: unknown, mask: Mask): boolean {
     // The walk over a set also visits values that are added during it.
     for (const value of found) {
       if (typeof value === "string" && mask(value) !== value) return true;
-      if (found.size > MOST_VALUES) return true;
+      if (found.size > MAX_VALUES) return true;
       if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) continue;
       if (value instanceof Map || value instanceof Set) found.add([...value]);
       for (const key of Reflect.ownKeys(value)) found.add(key).add(Reflect.getOwnPropertyDescriptor(value, key)?.value);

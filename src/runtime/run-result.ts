@@ -180,7 +180,6 @@ function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; rea
   }
 }
 
-/** Codes of interruptions that are failures. The run can be resumed after them. */
 const FAILURES = /^(DIFFERENCE|(BUDGET|LIMITS)_\w+)$/;
 
 function statusOfControl(control: ControlError): RunStatus {

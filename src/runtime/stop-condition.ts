@@ -127,12 +127,10 @@ function recordable(name: string, made: readonly unknown[], condition: StopCondi
   return Object.defineProperty(condition, record, { value: Object.freeze({ name, with: made }) });
 }
 
-/** Returns the recorded form of a condition. */
 export function recordOf(condition: StopCondition & { readonly [record]?: RecordedStop }): RecordedStop {
   return condition[record] ?? { name: condition.name };
 }
 
-/** Returns the condition of a recorded form; undefined where only its program has it. */
 export function conditionOf({ name, with: made }: RecordedStop): StopCondition | undefined {
   if (made === undefined) return undefined;
   const [first] = made;

@@ -33,13 +33,6 @@ const jsonLoggerOptions: Known<JsonLoggerOptions> = {
  * Makes a logger that writes lines of JSON: `time`, `level`, `message`, and the facts of the entry. Give it to a server and to teams.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
- * @example
- * import { jsonLogger } from "troupe/server";
- *
- * const lines: string[] = [];
- * const clock = { now: () => 0, timer: () => () => undefined };
- * jsonLogger({ write: (line) => lines.push(line), clock }).info("A run started.", { run: "r1" });
- * console.log(lines[0]?.trim()); // {"time":"1970-01-01T00:00:00.000Z","level":"info","message":"A run started.","run":"r1"}
  */
 export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
   checkKnownOptions("jsonLogger", options, jsonLoggerOptions);

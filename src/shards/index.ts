@@ -1,6 +1,4 @@
-/*
- * The entry `troupe/shards`: populations over worker threads.
- */
+/** Populations over worker threads. Published as `troupe/shards`. */
 
 export { assertPopulationFits, populationNeed } from "./need.ts";
 export { runShards } from "./run-shards.ts";

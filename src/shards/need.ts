@@ -40,11 +40,6 @@ export interface PopulationNeed {
  * Returns about how much memory a population of step roles needs, whose states are a number and whose messages have no payload.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`
- * @example
- * import { populationNeed } from "troupe/shards";
- *
- * const { heap, process } = populationNeed({ roles: 1_000_000 });
- * console.log(heap < 1_400_000_000, process < 2_000_000_000); // true true
  */
 export function populationNeed(size: PopulationSize): PopulationNeed {
   checkGivenOptions("populationNeed", size, sizeParts);
@@ -59,10 +54,6 @@ export function populationNeed(size: PopulationSize): PopulationNeed {
  * Refuses a population that needs more heap than this process or thread may take, or more memory than the machine has, before it is hired.
  *
  * @throws UsageError `POPULATION_TOO_LARGE` with the need and the limit; as {@link populationNeed}
- * @example
- * import { assertPopulationFits } from "troupe/shards";
- *
- * assertPopulationFits({ roles: 100_000 });
  */
 export function assertPopulationFits(size: PopulationSize): void {
   const need = populationNeed(size);

@@ -32,7 +32,7 @@ export class Packer {
     if (one.part !== true) this.#delayed.push(one);
   }
 
-  /** Returns the packet of each shard; an empty string for none. */
+  /** @returns the packet of each shard; an empty string for none */
   pack(): readonly string[] {
     const packets: Packed[][] = this.#ends.map(() => []);
     const later = this.#delayed;

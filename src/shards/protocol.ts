@@ -1,9 +1,7 @@
 import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 
-/*
- * The messages between the thread that runs a world and the threads of its shards.
- */
+/* The messages between the thread that runs a world and the threads of its shards. */
 
 export interface ShardStart {
   readonly params: Json;
@@ -60,7 +58,7 @@ export type ToShard =
   | { readonly kind: "deliver" }
   | { readonly kind: "over" };
 
-/** Returns the range of the order of hiring that belongs to a shard. */
+/** The range of the order of hiring that belongs to a shard. */
 export function rangeOf(roles: number, shard: number, shards: number): { readonly from: number; readonly to: number } {
   return { from: Math.floor((roles * shard) / shards), to: Math.floor((roles * (shard + 1)) / shards) };
 }

@@ -14,7 +14,7 @@ import { assertPopulationFits } from "./need.ts";
 import type { AtBarrier, FromShard, HasRoom, ShardDone, ShardStart, ToShard } from "./protocol.ts";
 
 const DEFAULT_SHARDS = 2;
-const MOST_SHARDS = 1_024;
+const MAX_SHARDS = 1_024;
 const DEFAULT_ROUND_LIMIT = 600_000;
 
 /** Options of {@link runShards}. */
@@ -41,8 +41,8 @@ const shardsOptions: Known<ShardsOptions> = {
   module: kinds.text,
   params: kinds.checked,
   shards: {
-    says: `a whole number from 1 to ${MOST_SHARDS}`,
-    fits: (value) => kinds.size.fits(value) && Number(value) <= MOST_SHARDS,
+    says: `a whole number from 1 to ${MAX_SHARDS}`,
+    fits: (value) => kinds.size.fits(value) && Number(value) <= MAX_SHARDS,
     advice: (value) => ({ got: valueText(value), todo: "Take as many as the machine has cores." }),
   },
   seed: kinds.seed,
@@ -94,20 +94,8 @@ const broken = (error) => {
  *
  * A role of a world is part of one thread alone: data outside of its state, such as variables of its module, are not shared.
  *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `ARGUMENT_INVALID`; `POPULATION_TOO_LARGE` for more threads than the memory holds;
- * `SHARD_FAILED` where a shard cannot be made. What a shard refuses has its own code: `WORLD_INVALID`, `SHARDS_SCHEDULER`,
- * `POPULATION_TOO_LARGE`, and those of `addRole`
- * @throws NotJsonError for parameters that are no JSON
- * @throws StepError `SHARD_DIED` where a thread ended
- * @throws TimeoutError where a round takes longer than its limit
- * @throws ControlError when the signal aborts
- * @example
- * import { runShards } from "troupe/shards";
- *
- * export async function walk(): Promise<number> {
- *   const { states } = await runShards({ module: new URL("./walk.js", import.meta.url).href, params: { size: 1_000 }, shards: 4, seed: 1 });
- *   return states.size;
- * }
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POPULATION_TOO_LARGE`, `SHARD_FAILED`, `WORLD_INVALID`, `SHARDS_SCHEDULER`,
+ * NotJsonError for parameters that are no JSON; StepError `SHARD_DIED`; TimeoutError for a late round; ControlError
  */
 export async function runShards(options: ShardsOptions): Promise<ShardsResult> {
   takes("runShards", "options", options, object("an object with the address of a module"));

@@ -54,16 +54,8 @@ const worldOptions: Known<WorldOptions<Json>> = { params: kinds.checked, seed: k
  * Returns one environment with the roles of a world, in which its first messages are published. {@link runShards} comes to the same states
  * with the same seed.
  *
- * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`; `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`;
- * `POPULATION_TOO_LARGE` for more roles than the heap of this process can hold; and
- * as `addRole` of an environment
- * @example
- * import type { Environment } from "troupe";
- * import { environmentOf, type ShardedWorld } from "troupe/shards";
- *
- * export function small(world: ShardedWorld<{ size: number }>): Environment {
- *   return environmentOf(world, { params: { size: 10 }, seed: 1 });
- * }
+ * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`, `WORLD_INVALID`; `SHARDS_SCHEDULER` for a scheduler other than `rounds`;
+ * `POPULATION_TOO_LARGE`; and as `addRole` of an environment
  */
 export function environmentOf<P extends Json>(world: ShardedWorld<P>, options: WorldOptions<P>): Environment {
   takes("environmentOf", "world", world, having("a world made by shardedWorld", "make", "runShard"));

@@ -77,7 +77,7 @@ function checkWorldOptions(options: EnvironmentOptions): void {
   );
 }
 
-/** Hires the roles of a world, and publishes its messages. @param prepare called before the first event @throws UsageError `POPULATION_TOO_LARGE` */
+/** @param prepare called before the first event @throws UsageError `POPULATION_TOO_LARGE` */
 export function environmentIn(
   { roles, messages, options }: ListedWorld,
   seed: string,
@@ -93,7 +93,7 @@ export function environmentIn(
   return environment;
 }
 
-/** Returns a message with an id that is the same in every shard. */
+/** The id is the same in every shard. */
 function named(message: Message | string, index: number): Message | string {
   if (!isMessage(message)) return message;
   const { causeBy, ...fields } = message;

@@ -125,7 +125,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
 /** Drives until nothing is left to do, and concludes the run. One with nothing left continues where a message came before its end is recorded. */
 async function ended(run: Drive, environment: Environment, entry: { isOver: boolean }): Promise<RunEnd> {
   const { state, controls } = run;
-  const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
+  const failure = environment.engine.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
   if (failure !== undefined) await environment.memories.rest();
   for (;;) {
     const end: RunEnd =
@@ -134,7 +134,7 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     entry.isOver = !isIdle;
     await run.conclude?.(await reasonOf(environment, end));
-    if (isIdle && environment.hasWork) continue;
+    if (isIdle && environment.engine.hasWork) continue;
     entry.isOver = true;
     controls.enter(undefined);
     return end;

@@ -66,15 +66,6 @@ type DoomedRun = ForgottenRun<Erasure>;
  * @param scope at least one part; it selects the runs that have all of them
  * @throws UsageError `OPTION_INVALID`, also for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`
  * @throws JournalError `RUN_OWNED` while one of the runs is under way: its `data` counts what was erased; MemoryError of a store
- * @example
- * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
- * import { forget } from "troupe/memory";
- *
- * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
- * const journal = memoryJournal();
- * const team = new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })], journal });
- * await team.run("hello", { scope: { user: "ann" } }).result;
- * console.log((await forget({ user: "ann" }, { journal })).runs); // 1
  */
 export async function forget(scope: Scope, options: ForgetOptions): Promise<Forgotten> {
   checkGivenOptions("forget", options, forgetOptions);

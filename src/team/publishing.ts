@@ -101,7 +101,7 @@ export async function hiring(role: Role, name: string): Promise<RunChange<void>>
   if (roleSpec(role).mode === "agent") await agentMode();
   return {
     async make(environment) {
-      environment.hire(role, name);
+      environment.engine.hire(role, name);
       await environment.log.durable();
     },
     command: () => ({ do: "hire", role: role.name, name }),
@@ -114,7 +114,7 @@ export function retiring(name: string): RunChange<void> {
   return {
     async make(environment) {
       const before = unwatchedCauses(environment.team, []);
-      environment.retire(name);
+      environment.engine.retire(name);
       for (const { role, cause, warning } of unwatchedCauses(environment.team, []))
         if (!before.some((known) => known.role === role && known.cause === cause)) environment.warn(warning);
       await environment.log.durable();

@@ -1,3 +1,4 @@
+import { streamOf } from "./scripted-model.ts";
 import { aCassette, type Cassette, type RecordedAnswer, type RecordedCall, recordedCalls } from "./cassette.ts";
 import { isList, isObject } from "../kernel/value-kind.ts";
 import { takes } from "../kernel/argument.ts";
@@ -16,23 +17,17 @@ import { enforcedForm, inForm, wordsForm } from "../model/reply-form.ts";
 import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 
 export interface CassetteOptions {
-  /**
-   * A request that the cassette lacks is an error. Otherwise it gets the answer of the nearest request that is left, to see how far a
-   * changed prompt goes before it is recorded. Default true.
-   */
-  readonly strict?: boolean;
   /** The recorded model to play. Required for a run with several. */
   readonly id?: string;
   /** The price of the recorded model, when the model itself gave one and no list does. Default: nothing, where its calls had cost nothing. */
   readonly price?: ModelPrice;
   /** The bound that the recorded model gave its replies. Default: the one that all its requests have. */
   readonly maxOutputTokens?: number;
-  /** The secrets of the team: no record has them, so they must not tell a request from its record. */
+  /** The secrets of the team: no record has them. */
   readonly secrets?: readonly string[];
 }
 
 const cassetteOptions: Known<CassetteOptions> = {
-  strict: kinds.boolean,
   id: kinds.text,
   price: kinds.price,
   maxOutputTokens: kinds.count,
@@ -80,20 +75,18 @@ class CassettePlayer implements CassetteModel {
   readonly maxOutputTokens?: number;
   readonly extra?: Readonly<Record<string, Json>>;
   readonly #runId: string;
-  readonly #isStrict: boolean;
   readonly #mask: Mask;
   readonly #entries: readonly CassetteEntry[];
   readonly #calls: ChatRequest[] = [];
 
   constructor(id: string, runId: string, calls: readonly RecordedCall[], options: CassetteOptions) {
-    const { strict = true, price = freePrice(id, calls), maxOutputTokens = commonLength(calls), secrets = [] } = options;
+    const { price = freePrice(id, calls), maxOutputTokens = commonLength(calls), secrets = [] } = options;
     const extra = commonExtra(calls);
     this.id = id;
     if (price !== undefined) this.price = price;
     if (maxOutputTokens !== undefined) this.maxOutputTokens = maxOutputTokens;
     if (extra !== undefined) this.extra = extra;
     this.#runId = runId;
-    this.#isStrict = strict;
     this.#mask = maskSecrets(secrets);
     this.#entries = calls.map((call) => ({
       call,
@@ -124,31 +117,17 @@ class CassettePlayer implements CassetteModel {
     return answer.response;
   }
 
-  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
-    const { content, toolCalls, finishReason, usage, refusal } = await this.chat(request, o);
-    if (content !== "") yield { content };
-    if (refusal !== undefined) yield { refusal };
-    for (const [index, { id, function: called, extra }] of toolCalls.entries()) {
-      yield { toolCalls: [{ index, id, name: called.name, arguments: called.arguments, ...(extra === undefined ? {} : { extra }) }] };
-    }
-    yield { finishReason, ...(usage === undefined ? {} : { usage }) };
+  stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk> {
+    return streamOf(this.chat(request, o), o.signal);
   }
 
   #take(request: ChatRequest): Playable {
     const asked = liveForm(request, this.#mask);
     const hash = contentHash(asked);
     const same = this.#entries.filter(({ forms, call }) => forms.has(hash) && isSameLength(call.request["maxTokens"], request.maxTokens));
-    const found = same.find(isBegun) ?? same.find(isFree) ?? (this.#isStrict ? undefined : this.#nearestLeft(asked));
+    const found = same.find(isBegun) ?? same.find(isFree);
     if (found === undefined || !isPlayable(found)) throw this.#difference(asked, request.maxTokens, same);
     return found;
-  }
-
-  #nearestLeft(asked: JsonObject): CassetteEntry | undefined {
-    const near = nearestCall(
-      this.#entries.filter(isFree).map(({ call }) => call),
-      asked,
-    );
-    return this.#entries.find((entry) => entry.call === near?.call);
   }
 
   #difference(asked: JsonObject, maxTokens: number | undefined, same: readonly CassetteEntry[]): DifferenceError {
@@ -173,7 +152,7 @@ function isFree(entry: CassetteEntry): boolean {
   return isLeft(entry) && !entry.isFailing;
 }
 
-/** One of its tries has failed: it is this one that is tried again. */
+/** One of its tries has failed, so it is tried again. */
 function isBegun(entry: CassetteEntry): boolean {
   return isFree(entry) && entry.tried > 0;
 }
@@ -337,13 +316,12 @@ function recordedModel(calls: readonly RecordedCall[], wanted: string | undefine
   );
 }
 
-/** A model that cost nothing, although no list says so, had said so itself. */
+/** A model that cost nothing, and is in no price list, had a price of its own. */
 function freePrice(id: string, calls: readonly RecordedCall[]): ModelPrice | undefined {
   if (calls.length === 0 || priceOf({ id }) !== undefined) return undefined;
   return calls.every((call) => call.cost === 0) ? { input: 0, output: 0 } : undefined;
 }
 
-/** The most tokens of a reply, when it was the same for all. */
 function commonLength(calls: readonly RecordedCall[]): number | undefined {
   const [first, ...others] = new Set(calls.map((call) => call.request["maxTokens"]));
   return typeof first === "number" && others.length === 0 ? first : undefined;

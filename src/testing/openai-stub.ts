@@ -144,7 +144,7 @@ async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: Wri
     return sendJson(response, 200, completion(body, answer));
   }
   const fault = reply as StubFault;
-  const good = JSON.stringify(completion(body, { text: "text" in fault && fault.text !== undefined ? fault.text : BROKEN_TEXT }));
+  const good = JSON.stringify(completion(body, { text: fault.text ?? BROKEN_TEXT }));
   switch (fault.fault) {
     case "cut":
     case "reset":
@@ -253,7 +253,7 @@ async function rawReply(response: ServerResponse, { pieces, whole, end = "done" 
 async function streamReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   const fault = answer === undefined ? (reply as StubFault) : undefined;
-  const after = fault !== undefined && "after" in fault ? (fault.after ?? 1) : 1;
+  const after = fault?.after ?? 1;
   if (fault !== undefined && after === 0 && fault.fault === "stall") return;
   if (fault !== undefined && after === 0 && fault.fault === "reset") return void response.destroy();
   response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "req_stub" });
@@ -291,7 +291,7 @@ class EventStream {
   }
 
   async broken(fault: StubFault, after: number): Promise<void> {
-    const text = "text" in fault && fault.text !== undefined ? fault.text : BROKEN_TEXT;
+    const { text = BROKEN_TEXT } = fault;
     const pieces = piecesOf({ text });
     const early = ["cut", "stall", "reset", "stream-error"].includes(fault.fault);
     for (const piece of early ? pieces.slice(0, after) : pieces) await this.#choice({ content: piece });

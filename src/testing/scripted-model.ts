@@ -16,7 +16,7 @@ export type ScriptedReply = string | Partial<ChatResponse> | Error;
 export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
 
 export interface ScriptedOptions {
-  /** Default: of a list of replies "scripted-" and a hash of them, so that another list is another model to records and forks; of a function, and of no replies at all, "scripted". */
+  /** Default: "scripted", for a list of replies with their hash, so that another list is another model to records and forks. */
   readonly id?: string;
   /** Default: nothing, so that tests of runs cost $0. */
   readonly price?: ModelPrice;
@@ -44,7 +44,7 @@ export interface ScriptedModel extends ChatModel {
   stream(request: ChatRequest, o?: Partial<ChatOptions>): AsyncIterable<ChatChunk>;
 }
 
-/** A list of replies is used up: the program under test asks more often than the test says. */
+/** A list of replies is used up: the program under test asks more often than the test expects. */
 export class ScriptExhaustedError extends TroupeError {
   constructor(model: string, replies: number) {
     super("SCRIPT_EXHAUSTED", `Expected at most ${replies} calls of ${model}, and one more came. Give it more replies, or a function.`, {
@@ -108,7 +108,7 @@ class Script implements ScriptedModel {
   get #answering(): ChatModel {
     const { id, price, maxOutputTokens } = this;
     const own = { id, price, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
-    return { ...own, chat: (request, o) => this.#chat(request, o), stream: (request, o) => this.#stream(request, o) };
+    return { ...own, chat: (request, o) => this.#chat(request, o), stream: (request, o) => streamOf(this.#chat(request, o), o.signal) };
   }
 
   async #chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
@@ -118,22 +118,7 @@ class Script implements ScriptedModel {
     if (latency !== undefined && clock !== undefined) await sleep(clock, latency(n), signal);
     const reply = await untilAborted(this.#reply(request, n), signal);
     if (reply instanceof Error) throw reply;
-    return complete(typeof reply === "string" ? { content: reply } : reply, request);
-  }
-
-  async *#stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
-    const { content, toolCalls, finishReason, usage, refusal } = await this.#chat(request, o);
-    for (let start = 0; start < content.length; start += PIECE) {
-      throwIfAborted(o.signal);
-      yield { content: content.slice(start, start + PIECE) };
-    }
-    if (refusal !== undefined) yield { refusal };
-    for (const [index, call] of toolCalls.entries()) {
-      const { extra } = call;
-      yield { toolCalls: [{ index, id: call.id, name: call.function.name, arguments: "", ...(extra === undefined ? {} : { extra }) }] };
-      yield { toolCalls: [{ index, arguments: call.function.arguments }] };
-    }
-    yield { finishReason, ...(usage === undefined ? {} : { usage }) };
+    return completeReply(reply, request);
   }
 
   async #reply(request: ChatRequest, n: number): Promise<ScriptedReply> {
@@ -154,11 +139,26 @@ function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAns
   return `scripted-${textHash(JSON.stringify(reported)).slice(0, 12)}`;
 }
 
-function complete(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {
-  const content = reply.content ?? "";
-  const toolCalls = reply.toolCalls ?? [];
-  const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? "tool_calls" : "stop");
+/** Adds what a reply leaves out. Four characters count as a token. */
+export function completeReply(reply: string | Partial<ChatResponse>, request: ChatRequest): ChatResponse {
+  const { content = "", toolCalls = [], ...given } = typeof reply === "string" ? { content: reply } : reply;
   const said = content.length + toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
-  const usage: Usage = reply.usage ?? { inputTokens: Math.ceil(canonicalJson(request).length / 4), outputTokens: Math.ceil(said / 4) };
-  return { content, toolCalls, finishReason, usage, ...(reply.refusal === undefined ? {} : { refusal: reply.refusal }) };
+  // Not marked as estimated: a ledger would charge the most that such a call can cost.
+  const usage: Usage = { inputTokens: Math.ceil(canonicalJson(request).length / 4), outputTokens: Math.ceil(said / 4) };
+  return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...given, content, toolCalls };
+}
+
+/** Streams a whole answer in pieces. */
+export async function* streamOf(answer: Promise<ChatResponse>, signal: AbortSignal = NEVER): AsyncGenerator<ChatChunk> {
+  const { content, toolCalls, finishReason, usage, refusal } = await answer;
+  for (let start = 0; start < content.length; start += PIECE) {
+    throwIfAborted(signal);
+    yield { content: content.slice(start, start + PIECE) };
+  }
+  if (refusal !== undefined) yield { refusal };
+  for (const [index, { id, function: called, extra }] of toolCalls.entries()) {
+    yield { toolCalls: [{ index, id, name: called.name, arguments: "", ...(extra === undefined ? {} : { extra }) }] };
+    yield { toolCalls: [{ index, arguments: called.arguments }] };
+  }
+  yield { finishReason, ...(usage === undefined ? {} : { usage }) };
 }

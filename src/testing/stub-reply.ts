@@ -1,8 +1,8 @@
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
 
-export type OpenAIPart =
+type OpenAIPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" | undefined } };
 
@@ -20,53 +20,6 @@ export interface OpenAIMessage {
       }[]
     | undefined;
   readonly tool_call_id?: string | undefined;
-}
-
-export interface OpenAITool {
-  readonly type: "function";
-  readonly function: {
-    readonly name: string;
-    readonly description?: string | undefined;
-    readonly parameters?: { readonly [key: string]: Json } | undefined;
-    readonly strict?: boolean | undefined;
-  };
-}
-
-export type OpenAIFormat =
-  | { readonly type: "text" }
-  | { readonly type: "json_object" }
-  | {
-      readonly type: "json_schema";
-      readonly json_schema: {
-        readonly name: string;
-        readonly description?: string | undefined;
-        readonly strict?: boolean | undefined;
-        readonly schema?: { readonly [key: string]: Json } | undefined;
-      };
-    };
-
-export interface OpenAIBody {
-  readonly model: string;
-  readonly messages: readonly OpenAIMessage[];
-  readonly tools?: readonly OpenAITool[] | undefined;
-  readonly tool_choice?:
-    | "none"
-    | "auto"
-    | "required"
-    | { readonly type: "function"; readonly function: { readonly name: string } }
-    | undefined;
-  readonly parallel_tool_calls?: boolean | undefined;
-  readonly response_format?: OpenAIFormat | undefined;
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly max_tokens?: number | undefined;
-  readonly max_completion_tokens?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly stop?: string | readonly string[] | undefined;
-  readonly stream?: boolean | undefined;
-  readonly stream_options?: { readonly include_usage?: boolean | undefined } | undefined;
-  readonly reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | undefined;
-  readonly user?: string | undefined;
 }
 
 const jsonSchema = z.record(z.string(), z.json() as z.ZodType<Json>);
@@ -132,10 +85,10 @@ const tool = z.strictObject({
 });
 const tokens = z.int().min(1).optional();
 
-export const OpenAIBodySchema: z.ZodType<OpenAIBody> = z
+export const OpenAIBodySchema = z
   .strictObject({
     model: z.string().min(1),
-    messages: z.array(wireMessage).min(1),
+    messages: z.array(wireMessage as z.ZodType<OpenAIMessage>).min(1),
     tools: z.array(tool).min(1).max(128).optional(),
     tool_choice: z
       .union([
@@ -159,6 +112,8 @@ export const OpenAIBodySchema: z.ZodType<OpenAIBody> = z
   .superRefine((body, ctx) => {
     for (const problem of rulesBroken(body)) ctx.addIssue({ code: "custom", message: problem });
   });
+
+export type OpenAIBody = z.infer<typeof OpenAIBodySchema>;
 
 function rulesBroken(body: OpenAIBody): string[] {
   const broken: string[] = [...conversationErrors(body.messages)];
@@ -238,43 +193,45 @@ export interface StubAnswer {
   readonly pace?: Pace;
 }
 
-/** The text that most faults break. Default "A reply that was going well." */
-interface WithText {
+export interface StubFault {
+  readonly fault:
+    | "cut"
+    /** Nothing more comes, and the connection stays open until the stub is closed. */
+    | "stall"
+    | "reset"
+    | "stream-error"
+    | keyof typeof REFUSALS
+    /** Any other refusal, or a page that is no answer. */
+    | "status"
+    /** The body, or a line of the stream, is no JSON. */
+    | "bad-json"
+    /** JSON, but not an answer. */
+    | "wrong-shape"
+    | "empty-choices"
+    | "no-usage"
+    | "length"
+    | "refusal"
+    | "content-filter"
+    | "empty"
+    | "duplicate-chunk"
+    | "text-after-end";
+  /** The text that it breaks. Default "A reply that was going well." */
   readonly text?: string;
-}
-
-/** Pieces that come before it happens. Default 1; 0: not even headers come. */
-interface WithAfter extends WithText {
+  /** Pieces that come before a cut, a stall, a reset or an error in a stream. Default 1; 0: not even headers come. */
   readonly after?: number;
+  /** Of an error in a stream. */
+  readonly code?: string | number;
+  readonly message?: string;
+  /** Of "status" and "server-error". */
+  readonly status?: number;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of "rate-limit". */
+  readonly retryAfter?: string;
+  readonly retryAfterMs?: string;
+  readonly date?: string;
+  readonly refusal?: string;
 }
-
-export type StubFault =
-  | ({ readonly fault: "cut" } & WithAfter)
-  /** Nothing more comes, and the connection stays open until the stub is closed. */
-  | ({ readonly fault: "stall" } & WithAfter)
-  | ({ readonly fault: "reset" } & WithAfter)
-  | ({ readonly fault: "stream-error"; readonly code?: string | number; readonly message?: string } & WithAfter)
-  | { readonly fault: "rate-limit"; readonly retryAfter?: string; readonly retryAfterMs?: string; readonly date?: string }
-  | { readonly fault: "quota" }
-  | { readonly fault: "unauthorized" }
-  | { readonly fault: "not-found" }
-  | { readonly fault: "context-overflow" }
-  | { readonly fault: "format-unsupported" }
-  | { readonly fault: "server-error"; readonly status?: number }
-  /** Any other refusal, or a page that is no answer. */
-  | { readonly fault: "status"; readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** The body, or a line of the stream, is no JSON. */
-  | ({ readonly fault: "bad-json" } & WithText)
-  /** JSON, but not an answer. */
-  | { readonly fault: "wrong-shape" }
-  | { readonly fault: "empty-choices" }
-  | ({ readonly fault: "no-usage" } & WithText)
-  | ({ readonly fault: "length" } & WithText)
-  | { readonly fault: "refusal"; readonly refusal?: string }
-  | ({ readonly fault: "content-filter" } & WithText)
-  | { readonly fault: "empty" }
-  | ({ readonly fault: "duplicate-chunk" } & WithText)
-  | ({ readonly fault: "text-after-end" } & WithText);
 
 /** A response, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
 export interface StubRaw {
@@ -331,51 +288,50 @@ export interface StubRefusal {
   readonly body: string;
 }
 
-/** The refusal a fault stands for; undefined for faults that begin like an answer. */
-export function refusalOf(reply: StubFault, request: { readonly model: string; readonly authorization: string }): StubRefusal | undefined {
-  switch (reply.fault) {
-    case "rate-limit":
-      return refusal(429, `Rate limit reached for ${request.model}.`, "rate_limit_exceeded", { headers: waitHeaders(reply) });
-    case "quota":
-      return refusal(429, "You exceeded your current quota, please check your plan and billing details.", "insufficient_quota");
-    case "unauthorized":
-      // A careless server: it repeats the key.
-      return refusal(401, `Incorrect API key provided: ${request.authorization}.`, "invalid_api_key");
-    case "not-found":
-      return refusal(404, `The model '${request.model}' does not exist or you do not have access to it.`, "model_not_found");
-    case "context-overflow":
-      return refusal(400, OVERFLOW, "context_length_exceeded", { param: "messages" });
-    case "format-unsupported":
-      return refusal(400, FORMAT, null, { param: "response_format" });
-    case "server-error":
-      return refusal(reply.status ?? 500, "The server had an error while processing your request.", null, { type: "server_error" });
-    case "status":
-      return { status: reply.status, headers: { "content-type": "application/json", ...reply.headers }, body: reply.body ?? "" };
-    default:
-      return undefined;
-  }
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly code?: string;
+  readonly type?: string;
+  readonly param?: string;
 }
 
-const OVERFLOW = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
-const FORMAT = "Invalid parameter: 'response_format' of this type is not supported with this model.";
+const REFUSALS = {
+  "rate-limit": { status: 429, message: "Rate limit reached for $model.", code: "rate_limit_exceeded" },
+  quota: {
+    status: 429,
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    code: "insufficient_quota",
+  },
+  // A careless server: it repeats the key.
+  unauthorized: { status: 401, message: "Incorrect API key provided: $key.", code: "invalid_api_key" },
+  "not-found": { status: 404, message: "The model '$model' does not exist or you do not have access to it.", code: "model_not_found" },
+  "context-overflow": {
+    status: 400,
+    message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    code: "context_length_exceeded",
+    param: "messages",
+  },
+  "format-unsupported": {
+    status: 400,
+    message: "Invalid parameter: 'response_format' of this type is not supported with this model.",
+    param: "response_format",
+  },
+  "server-error": { status: 500, message: "The server had an error while processing your request.", type: "server_error" },
+} as const satisfies Readonly<Record<string, Refusal>>;
 
-function refusal(
-  status: number,
-  message: string,
-  code: string | null,
-  more: { readonly type?: string; readonly param?: string; readonly headers?: Readonly<Record<string, string>> } = {},
-): StubRefusal {
+/** The refusal of a fault; undefined for faults that begin like an answer. */
+export function refusalOf(reply: StubFault, asked: { readonly model: string; readonly authorization: string }): StubRefusal | undefined {
+  const json = { "content-type": "application/json" };
+  if (reply.fault === "status") return { status: reply.status ?? 500, headers: { ...json, ...reply.headers }, body: reply.body ?? "" };
+  const refusal: Refusal | undefined = (REFUSALS as Readonly<Record<string, Refusal>>)[reply.fault];
+  if (refusal === undefined) return undefined;
+  const { message, code = null, type = "invalid_request_error", param = null } = refusal;
+  const said = message.replace("$model", () => asked.model).replace("$key", () => asked.authorization);
+  const waits = { "retry-after": reply.retryAfter, "retry-after-ms": reply.retryAfterMs, date: reply.date };
   return {
-    status,
-    headers: { "content-type": "application/json", "x-request-id": "req_stub", ...more.headers },
-    body: JSON.stringify({ error: { message, type: more.type ?? "invalid_request_error", param: more.param ?? null, code } }),
-  };
-}
-
-function waitHeaders(reply: Extract<StubFault, { readonly fault: "rate-limit" }>): Readonly<Record<string, string>> {
-  return {
-    ...(reply.retryAfter === undefined ? {} : { "retry-after": reply.retryAfter }),
-    ...(reply.retryAfterMs === undefined ? {} : { "retry-after-ms": reply.retryAfterMs }),
-    ...(reply.date === undefined ? {} : { date: reply.date }),
+    status: reply.status ?? refusal.status,
+    headers: { ...json, "x-request-id": "req_stub", ...defined(waits) },
+    body: JSON.stringify({ error: { message: said, type, param, code } }),
   };
 }

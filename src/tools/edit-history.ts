@@ -3,7 +3,6 @@ import type { StepDoor } from "../kernel/step.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
 import { Turns, type Workspace } from "../workspace/workspace.ts";
-import { type LineRange, linesOf, NO_LINES } from "./text-edit.ts";
 import { ToolStates } from "./tool-files.ts";
 
 /** Rules for the changes that an agent makes. */
@@ -17,14 +16,14 @@ export interface EditRules {
 }
 
 /** Runs the check of the rules on written files, as a step. @returns the faults, if any */
-export async function checkWritten(rules: EditRules, ctx: ToolContext, paths: readonly string[]): Promise<string | undefined> {
-  const { check } = rules;
+export async function checkWritten({ check }: EditRules, ctx: ToolContext, paths: readonly string[]): Promise<string | undefined> {
   if (check === undefined || paths.length === 0) return undefined;
   const step = { kind: "tool", name: "check files", request: { paths }, fresh: true };
   const { faults } = await ctx.step(step, async (door) => ({ faults: (await check(paths, door)) ?? null }));
   return faults ?? undefined;
 }
 
+/** What the tools of one workspace share: one at a time changes it, across all agents, and each agent has a history. */
 interface Editing {
   readonly turns: Turns;
   readonly histories: ToolStates<EditHistory>;
@@ -32,14 +31,19 @@ interface Editing {
 
 const editings = new WeakMap<Workspace, Editing>();
 
-/** The turns and histories of a workspace: all its tools share them. @param door the function that makes the tool */
-export function editingOf(door: string, workspace: Workspace): Editing {
-  takes(door, "workspace", workspace, having("a workspace", "read"));
+/** @param caller the function that makes the tool */
+export function editingOf(caller: string, workspace: Workspace): Editing {
+  takes(caller, "workspace", workspace, having("a workspace", "read"));
   const known = editings.get(workspace);
   if (known !== undefined) return known;
   const made = { turns: new Turns(), histories: new ToolStates(() => new EditHistory()) };
   editings.set(workspace, made);
   return made;
+}
+
+interface SeenFile {
+  readonly hash: string;
+  readonly isWhole: boolean;
 }
 
 interface PastEdit {
@@ -50,32 +54,25 @@ interface PastEdit {
   readonly seen: SeenFile | undefined;
 }
 
-interface SeenFile {
-  readonly hash: string;
-  readonly unseen: readonly LineRange[];
-}
-
-const MOST_EDITS = 100;
-const MOST_CHARACTERS = 5_000_000;
-const SHOWN = 3;
+const MAX_EDITS = 100;
+const MAX_CHARACTERS = 5_000_000;
 
 /**
  * The files that one agent has seen, and its edits of them.
  *
  * `EditHistory.H1` a file counts as changed when it differs from the version last seen (`isChanged`). `EditHistory.H2` edits are undone
  * newest first, file by file (`last`, `forget`). `EditHistory.H3` the oldest edits are forgotten: number and size are bounded (`record`).
- * `EditHistory.H4` a file may be written over only as it was seen, and only when every line of it was (`overwriteFault`).
+ * `EditHistory.H4` a file may be written over only as it was seen, and only when it was seen whole (`overwriteFault`).
  */
 export class EditHistory {
   readonly #seen = new Map<string, SeenFile>();
   #edits: PastEdit[] = [];
 
-  /** Takes in that lines of a file were shown; an empty range shows none. Default: all lines. */
-  see(path: string, text: string, shown: LineRange = allOf(text)): void {
+  /** Records that a file was shown, whole or in part. */
+  see(path: string, text: string, isWhole = true): void {
     const hash = sha256Of(text);
     const known = this.#seen.get(path);
-    const before = known?.hash === hash ? known.unseen : [allOf(text)];
-    this.#seen.set(path, { hash, unseen: before.flatMap((range) => without(range, shown)) });
+    this.#seen.set(path, { hash, isWhole: isWhole || (known?.hash === hash && known.isWhole) });
   }
 
   isChanged(path: string, text: string): boolean {
@@ -86,19 +83,15 @@ export class EditHistory {
   /** The reason why a file with this text may not be written over; undefined when it may. */
   overwriteFault(path: string, text: string): string | undefined {
     const seen = this.#seen.get(path);
-    if (text === "") return undefined;
+    if (text === "" || (seen?.isWhole === true && !this.isChanged(path, text))) return undefined;
     if (seen === undefined)
       return `Expected ${path} to be read before it is written over, but you have not seen what it holds. Read it first.`;
-    if (this.isChanged(path, text)) {
+    if (this.isChanged(path, text))
       return `Expected ${path} as you saw it, but someone has changed it since. Read it again before you write over it.`;
-    }
-    if (seen.unseen.length === 0) return undefined;
-    const ranges = seen.unseen.slice(0, SHOWN).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
-    const more = seen.unseen.length > SHOWN ? " and others" : "";
-    return `Expected all of ${path} to be read before it is written over, but you have not seen lines ${ranges.join(", ")}${more}. Read them, or replace a part.`;
+    return `Expected all of ${path} to be read before it is written over, but you have seen a part of it. Read it whole, or replace a part.`;
   }
 
-  /** Takes in that a file was shown before the first step; what was seen since counts more. */
+  /** Records that a file was shown before the first step; what was seen since counts more. */
   seeFirst(path: string, text: string | undefined): void {
     if (text !== undefined && !this.#seen.has(path)) this.see(path, text);
   }
@@ -107,11 +100,9 @@ export class EditHistory {
   record(path: string, before: string | undefined, after: string, isWhole = true): void {
     const seen = this.#seen.get(path);
     this.#edits.push({ path, before, afterHash: sha256Of(after), seen });
-    this.#seen.delete(path);
-    const isKnown = isWhole || (seen !== undefined && seen.unseen.length === 0);
-    this.see(path, after, isKnown ? allOf(after) : NO_LINES);
+    this.see(path, after, isWhole || seen?.isWhole === true);
     let size = this.#edits.reduce((sum, edit) => sum + (edit.before?.length ?? 0), 0);
-    while (this.#edits.length > MOST_EDITS || (size > MOST_CHARACTERS && this.#edits.length > 1))
+    while (this.#edits.length > MAX_EDITS || (size > MAX_CHARACTERS && this.#edits.length > 1))
       size -= this.#edits.shift()?.before?.length ?? 0;
   }
 
@@ -124,16 +115,4 @@ export class EditHistory {
     if (edit.seen === undefined) this.#seen.delete(edit.path);
     else this.#seen.set(edit.path, edit.seen);
   }
-}
-
-function allOf(text: string): LineRange {
-  return { from: 1, to: linesOf(text).length };
-}
-
-function without({ from, to }: LineRange, shown: LineRange): LineRange[] {
-  const parts = [
-    { from, to: Math.min(to, shown.from - 1) },
-    { from: Math.max(from, shown.to + 1), to },
-  ];
-  return parts.filter((part) => part.from <= part.to);
 }

@@ -8,7 +8,7 @@ import { sha256Of } from "../workspace/recorded-files.ts";
 import { surveyFiles } from "../workspace/survey.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edit-history.ts";
-import { insertLines, lineView, type LineRange, numberedLines, replaceOnce, type TextEdit } from "./text-edit.ts";
+import { insertLines, lineView, type LineRange, replaceOnce, type TextEdit } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 
 /** Options of the editor. */
@@ -63,16 +63,9 @@ export function editorTool(options: EditorOptions): Tool {
     parallel: false,
     maxOutput: MAX_OUTPUT,
     timeout: EDIT_TIME,
-    execute: (args, ctx) => turns.take(() => editSafely(new Editing(files, histories.of(ctx), ctx, rules), args)),
+    execute: (args, ctx) =>
+      turns.take(() => new Editing(files, histories.of(ctx), ctx, rules).run(args)).catch((error: unknown) => toolFailure(reasonOf(error))),
   });
-}
-
-async function editSafely(editing: Editing, args: EditorArguments): Promise<ToolResult> {
-  try {
-    return await editing.run(args);
-  } catch (error) {
-    return toolFailure(reasonOf(error));
-  }
 }
 
 class Editing {
@@ -117,7 +110,7 @@ class Editing {
     const found = await this.#files.read(this.#ctx, path);
     if (found.kind === "text") {
       const view = lineView(found.text, { range: range && { from: range[0] ?? 1, to: range[1] ?? 1 } });
-      this.#history.see(path, found.text, view.shown);
+      this.#history.see(path, found.text, view.isWhole);
       return toolOutput(view.text);
     }
     const listed = await this.#list(path);
@@ -145,7 +138,8 @@ class Editing {
     this.#history.seeFirst(path, this.#rules.shown?.(path));
     const fault = found.kind === "text" ? this.#history.overwriteFault(path, found.text) : undefined;
     if (fault !== undefined) return toolFailure(fault);
-    await this.#write(path, found.kind === "text" ? found.text : undefined, content);
+    await this.#files.write(this.#ctx, path, content);
+    this.#history.record(path, found.kind === "text" ? found.text : undefined, content);
     return this.#checked(path, `${found.kind === "text" ? "Wrote over" : "Created"} ${path}: ${Buffer.byteLength(content)} bytes.`);
   }
 
@@ -163,8 +157,9 @@ class Editing {
     }
     const edit = change(found.text);
     if (edit.kind === "refused") return toolFailure(edit.reason);
-    await this.#write(path, found.text, edit.text, { isWhole: false, fromRecord: found.fromRecord });
-    return this.#checked(path, `Edited ${path}. It now reads:\n${numberedLines(edit.text, around(edit, found.text))}`);
+    await this.#files.write(this.#ctx, path, edit.text, found.fromRecord);
+    this.#history.record(path, found.text, edit.text, false);
+    return this.#checked(path, `Edited ${path}. It now reads:\n${lineView(edit.text, { range: around(edit, found.text) }).text}`);
   }
 
   async #undo(path: string): Promise<ToolResult> {
@@ -179,16 +174,6 @@ class Editing {
     this.#history.forget(edit);
     return toolOutput(edit.before === undefined ? `${path} is gone again.` : `Took back the last edit of ${path}.`);
   }
-
-  async #write(path: string, before: string | undefined, after: string, how: EditKind = {}): Promise<void> {
-    await this.#files.write(this.#ctx, path, after, how.fromRecord);
-    this.#history.record(path, before, after, how.isWhole);
-  }
-}
-
-interface EditKind {
-  readonly isWhole?: boolean;
-  readonly fromRecord?: boolean | undefined;
 }
 
 function around(edit: Extract<TextEdit, { kind: "edited" }>, before: string): LineRange {

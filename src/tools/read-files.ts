@@ -19,23 +19,23 @@ export interface ReadFilesOptions {
 const readFilesOptions: Known<ReadFilesOptions> = { workspace: kinds.workspace, limit: kinds.count };
 
 const LIMIT = 48_000;
-const MOST_FILES = 50;
+const MAX_FILES = 50;
 const AROUND_FILES = 20_000;
 
 const line = z.number().int().min(1);
-const place = z.object({
+const lines = z.object({
   path: z.string().describe("Relative to the project, as src/app.js."),
   from: line.optional().describe("First line. Default: the first of the file."),
   to: line.optional().describe("Last line. Default: the last of the file."),
 });
 
-type AskedFile = z.infer<typeof place>;
+type AskedFile = z.infer<typeof lines>;
 
 const parameters = z.object({
   files: z
-    .array(z.union([z.string().transform((path): AskedFile => ({ path })), place]))
+    .array(z.union([z.string().transform((path): AskedFile => ({ path })), lines]))
     .min(1)
-    .max(MOST_FILES)
+    .max(MAX_FILES)
     .describe("Paths, or objects with a path and lines."),
 });
 
@@ -53,50 +53,35 @@ export function readFilesTool(options: ReadFilesOptions): Tool {
     // Again: after a resume the agent has seen what it had seen before.
     again: true,
     maxOutput: limit + AROUND_FILES,
-    execute: ({ files: asked }, ctx) => new Reading(files, histories.of(ctx), ctx, limit).run(asked),
+    execute: ({ files: asked }, ctx) => readFiles(files, histories.of(ctx), ctx, { asked, limit }),
   });
 }
 
-/** One call. It owns the room that is left for text. */
-class Reading {
-  readonly #files: ToolFiles;
-  readonly #history: EditHistory;
-  readonly #ctx: ToolContext;
-  #room: number;
+type Read = { readonly kind: "shown" | "fault"; readonly text: string };
 
-  constructor(files: ToolFiles, history: EditHistory, ctx: ToolContext, room: number) {
-    this.#files = files;
-    this.#history = history;
-    this.#ctx = ctx;
-    this.#room = room;
-  }
-
-  async run(asked: readonly AskedFile[]): Promise<ToolResult> {
-    const shown: string[] = [];
-    const faults: string[] = [];
-    for (const file of asked) {
-      const read = await this.#read(file);
-      (read.kind === "shown" ? shown : faults).push(read.text);
-    }
-    const output = shown.join("\n\n");
-    if (faults.length === 0) return toolOutput(output);
-    return toolFailure(faults.join("\n"), output === "" ? {} : { output });
-  }
-
-  async #read({ path: asked, from, to }: AskedFile): Promise<{ readonly kind: "shown" | "fault"; readonly text: string }> {
-    try {
-      const path = checkPath(asked);
-      const found = await this.#files.read(this.#ctx, path);
-      if (found.kind === "unfit") return { kind: "fault", text: found.reason };
-      if (found.kind === "missing") return { kind: "fault", text: `Expected a file at ${visible(path)}, but nothing is there.` };
-      if (this.#room <= 0) return { kind: "fault", text: `Not read: ${path}. It is too much at once; ask for it in another call.` };
-      const range = from === undefined && to === undefined ? undefined : { from: from ?? 1, to: to ?? Infinity };
-      const view = lineView(found.text, { range, limit: this.#room, isNumbered: false });
-      this.#room -= view.text.length;
-      this.#history.see(path, found.text, view.shown);
-      return { kind: "shown", text: `${path}\n${fenced(view.text)}` };
-    } catch (error) {
-      return { kind: "fault", text: reasonOf(error) };
-    }
-  }
+async function readFiles(
+  files: ToolFiles,
+  history: EditHistory,
+  ctx: ToolContext,
+  { asked, limit }: { readonly asked: readonly AskedFile[]; readonly limit: number },
+): Promise<ToolResult> {
+  let room = limit;
+  const read = async ({ path: given, from, to }: AskedFile): Promise<Read> => {
+    const path = checkPath(given);
+    const found = await files.read(ctx, path);
+    if (found.kind === "unfit") return { kind: "fault", text: found.reason };
+    if (found.kind === "missing") return { kind: "fault", text: `Expected a file at ${visible(path)}, but nothing is there.` };
+    if (room <= 0) return { kind: "fault", text: `Not read: ${path}. It is too much at once; ask for it in another call.` };
+    const range = from === undefined && to === undefined ? undefined : { from: from ?? 1, to: to ?? Infinity };
+    const view = lineView(found.text, { range, limit: room, isNumbered: false });
+    room -= view.text.length;
+    history.see(path, found.text, view.isWhole);
+    return { kind: "shown", text: `${path}\n${fenced(view.text)}` };
+  };
+  const all: Read[] = [];
+  for (const file of asked) all.push(await read(file).catch((error: unknown): Read => ({ kind: "fault", text: reasonOf(error) })));
+  const textsOf = (kind: Read["kind"]): string[] => all.filter((one) => one.kind === kind).map(({ text }) => text);
+  const [output, faults] = [textsOf("shown").join("\n\n"), textsOf("fault").join("\n")];
+  if (faults === "") return toolOutput(output);
+  return toolFailure(faults, output === "" ? {} : { output });
 }

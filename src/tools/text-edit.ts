@@ -20,86 +20,58 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
 
 /** Inserts whole lines after line `after`, from 0 to the number of lines. */
 export function insertLines(text: string, after: number, lines: string): TextEdit {
-  const starts = lineStarts(text);
   const count = linesOf(text).length;
   if (after > count) return refused(`Expected a line from 0 to ${count}, got ${after}.`);
+  const end = lineEnd(text);
+  const added = withLineEnd(lines, end).replace(/\r?\n$/, "");
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const at = after === count ? text.length : (starts[after] ?? text.length);
-  const usual = pieceWith(lineEnd(text), text, at, lines);
-  // In a file of mixed line ends, a single one could become half of another.
-  const piece = isSplit(text, at, usual) ? usual : pieceWith("\r\n", text, at, lines);
+  // A last line without an end keeps none; an empty one counts only with one.
+  const isUnended = at === text.length && text !== "" && !text.endsWith("\n");
+  const piece = `${isUnended ? end : ""}${added}${isUnended && !/(^|\n)$/.test(added) ? "" : end}`;
   return { kind: "edited", text: text.slice(0, at) + piece + text.slice(at), line: after + 1 };
 }
 
-function pieceWith(end: string, text: string, at: number, lines: string): string {
-  const added = withLineEnd(lines, end);
-  const piece = added.endsWith(end) ? added.slice(0, -end.length) : added;
-  const isUnended = at === text.length && text !== "" && !/[\r\n]$/.test(text);
-  if (!isUnended) return `${piece}${end}`;
-  // An empty last line counts only with a line end.
-  return /(^|[\r\n])$/.test(piece) ? `${end}${piece}${end}` : `${end}${piece}`;
-}
-
-function isSplit(text: string, at: number, piece: string): boolean {
-  return !(text[at - 1] === "\r" && piece.startsWith("\n")) && !(piece.endsWith("\r") && text[at] === "\n");
-}
-
 /** The line end of most lines of a text; `\n` when it has none. */
-export function lineEnd(text: string): "\n" | "\r\n" | "\r" {
-  const [windows, unix, old] = [/\r\n/g, /(?<!\r)\n/g, /\r(?!\n)/g].map((end) => text.match(end)?.length ?? 0) as [number, number, number];
-  if (windows > unix && windows >= old) return "\r\n";
-  return old > unix ? "\r" : "\n";
+function lineEnd(text: string): "\n" | "\r\n" {
+  const windows = text.split("\r\n").length - 1;
+  return windows > text.split("\n").length - 1 - windows ? "\r\n" : "\n";
 }
 
 /** The lines of a text without their ends; a line end at the very end begins no line. */
 export function linesOf(text: string): string[] {
-  const lines = text.split(/\r\n|\n|\r/);
+  const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-function lineStarts(text: string): number[] {
-  return [0, ...[...text.matchAll(/\r\n|\n|\r/g)].map((found) => found.index + found[0].length)];
-}
-
 function withLineEnd(text: string, end: string): string {
-  return text.replace(/\r\n|\n|\r/g, () => end);
+  return text.replace(/\r?\n/g, () => end);
 }
 
 function replaceExactly(text: string, old: string, replacement: string): TextEdit | undefined {
-  const places = placesOf(text, old);
-  const [place] = places;
-  if (place === undefined) return undefined;
-  if (places.length > 1) {
-    const lines = places.slice(0, SHOWN).map((at) => lineAt(text, at));
-    const more = places.length > SHOWN ? ", ..." : "";
+  const found: number[] = [];
+  for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + old.length)) found.push(at);
+  const [at] = found;
+  if (at === undefined) return undefined;
+  const lines = found.map((index) => text.slice(0, index).split("\n").length);
+  if (found.length > 1) {
+    const shown = `${lines.slice(0, SHOWN).join(", ")}${found.length > SHOWN ? ", ..." : ""}`;
     return refused(
-      `Expected the old text once in the file, but it is there ${places.length} times, at lines ${lines.join(", ")}${more}. Give more of the lines around it.`,
+      `Expected the old text once in the file, but it is there ${found.length} times, at lines ${shown}. Give more of the lines around it.`,
     );
   }
   if (old === replacement) return refused("Expected a new text that differs from the old one.");
-  return { kind: "edited", text: text.slice(0, place) + replacement + text.slice(place + old.length), line: lineAt(text, place) };
+  return { kind: "edited", text: text.slice(0, at) + replacement + text.slice(at + old.length), line: lines[0] ?? 1 };
 }
 
-function placesOf(text: string, part: string): number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) places.push(at);
-  return places;
-}
-
-function lineAt(text: string, place: number): number {
-  return lineStarts(text.slice(0, place)).length;
-}
-
+/** Names lines that differ from the first wanted one in spaces alone. */
 function nearText(text: string, old: string): string {
+  const plain = (line: string): string => line.split(/\s+/).filter(Boolean).join(" ");
   const wanted = plain(linesOf(old).find((line) => line.trim() !== "") ?? "");
-  if (wanted === "") return "";
-  const near = linesOf(text).flatMap((line, place) => (plain(line) === wanted ? [place + 1] : []));
+  const near = linesOf(text).flatMap((line, at) => (wanted !== "" && plain(line) === wanted ? [at + 1] : []));
   if (near.length === 0) return "";
   return ` Its first line is at ${near.length === 1 ? "line" : "lines"} ${near.slice(0, NEAR_LINES).join(", ")}, with other spaces or other lines after it.`;
-}
-
-function plain(line: string): string {
-  return line.split(/\s+/).filter(Boolean).join(" ");
 }
 
 function refused(reason: string): TextEdit {
@@ -111,22 +83,18 @@ export interface LineRange {
   readonly to: number;
 }
 
-/** An empty range. */
-export const NO_LINES: LineRange = { from: 1, to: 0 };
-
-const LONGEST_VIEW = 16_000;
-const LONGEST_LINE = 2000;
+const MAX_VIEW = 16_000;
+const MAX_LINE = 2000;
+/** Control and format characters but tab. */
 const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Lines of a file as a model reads them, and which they are. */
+/** Lines of a file as a model reads them. */
 export interface LineView {
   readonly text: string;
-  /** The lines that it shows; an empty range when it shows none, or one of them is cut. */
-  readonly shown: LineRange;
-  readonly of: number;
+  /** True when it shows every line as it is. */
+  readonly isWhole: boolean;
 }
 
-/** How lines are shown. */
 export interface LineViewOptions {
   /** Default: all lines. */
   readonly range?: LineRange | undefined;
@@ -137,13 +105,12 @@ export interface LineViewOptions {
 }
 
 /** Shows lines of a file. Long lines are cut with a mark; invisible characters are written as `\u{...}`. */
-export function lineView(text: string, options: LineViewOptions = {}): LineView {
-  const { range, limit = LONGEST_VIEW, isNumbered = true } = options;
+export function lineView(text: string, { range, limit = MAX_VIEW, isNumbered = true }: LineViewOptions = {}): LineView {
   const lines = linesOf(text);
-  if (lines.length === 0) return { text: "(the file is empty)", shown: NO_LINES, of: 0 };
+  if (lines.length === 0) return { text: "(the file is empty)", isWhole: true };
   const from = Math.max(1, range?.from ?? 1);
   const to = Math.min(lines.length, range?.to ?? lines.length);
-  if (from > to) return { text: `(no such lines: the file has ${lines.length})`, shown: NO_LINES, of: lines.length };
+  if (from > to) return { text: `(no such lines: the file has ${lines.length})`, isWhole: false };
   const shown: string[] = [];
   let size = 0;
   for (let number = from; number <= to; number++) {
@@ -154,25 +121,20 @@ export function lineView(text: string, options: LineViewOptions = {}): LineView 
     shown.push(whole);
   }
   const last = from + shown.length - 1;
-  const isCut = lines.slice(from - 1, last).some((line) => line.length > LONGEST_LINE);
-  const mark = from === 1 && last === lines.length ? "" : `\n[lines ${from} to ${last} of ${lines.length}]`;
-  return { text: shown.join("\n") + mark, shown: isCut ? NO_LINES : { from, to: last }, of: lines.length };
-}
-
-/** Lines of a file with their numbers. */
-export function numberedLines(text: string, range?: LineRange): string {
-  return lineView(text, { range }).text;
+  const isAll = from === 1 && last === lines.length;
+  const mark = isAll ? "" : `\n[lines ${from} to ${last} of ${lines.length}]`;
+  return { text: shown.join("\n") + mark, isWhole: isAll && lines.every((line) => line.length <= MAX_LINE) };
 }
 
 function shownLine(line: string): string {
-  const cut = line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} [cut: ${LONGEST_LINE} of ${line.length} characters]` : line;
+  const cut = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)} [cut: ${MAX_LINE} of ${line.length} characters]` : line;
   return cut.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** A whole file as it is written. One that is there keeps its byte order mark, its line ends and the end of its last line. */
 export function wholeText(content: string, before?: string): string {
   const text = content.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
-  const isEnded = before === undefined || before === "" || /[\r\n]$/.test(before);
+  const isEnded = before === undefined || before === "" || before.endsWith("\n");
   const body = text.replace(/\n$/, "");
   const ended = isEnded && text !== "" ? `${body}\n` : body;
   const mark = before?.startsWith("\uFEFF") === true ? "\uFEFF" : "";

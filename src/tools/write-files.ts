@@ -22,7 +22,7 @@ const writeFilesOptions: Known<WriteFilesOptions> = {
   check: kinds.function,
 };
 
-const MOST_FILES = 100;
+const MAX_FILES = 100;
 
 const parameters = z.object({
   files: z
@@ -33,7 +33,7 @@ const parameters = z.object({
       }),
     )
     .min(1)
-    .max(MOST_FILES),
+    .max(MAX_FILES),
 });
 
 type GivenFile = z.infer<typeof parameters>["files"][number];
@@ -58,7 +58,7 @@ export function writeFilesTool(options: WriteFilesOptions): Tool {
     again: true,
     parallel: false,
     timeout: EDIT_TIME,
-    execute: ({ files: given }, ctx) => turns.take(() => new Writing(files, histories.of(ctx), ctx, rules).run(given)),
+    execute: ({ files: given }, ctx) => turns.take(() => writeFiles({ files, history: histories.of(ctx), ctx, rules }, given)),
   });
 }
 
@@ -66,58 +66,42 @@ type Written =
   | { readonly kind: "new" | "changed" | "same"; readonly path: string }
   | { readonly kind: "refused"; readonly path: string; readonly reason: string };
 
-/** One call. It owns the paths that it has taken. */
-class Writing {
-  readonly #files: ToolFiles;
-  readonly #history: EditHistory;
-  readonly #ctx: ToolContext;
-  readonly #rules: EditRules;
-  readonly #taken = new Set<string>();
+interface Call {
+  readonly files: ToolFiles;
+  readonly history: EditHistory;
+  readonly ctx: ToolContext;
+  readonly rules: EditRules;
+}
 
-  constructor(files: ToolFiles, history: EditHistory, ctx: ToolContext, rules: EditRules) {
-    this.#files = files;
-    this.#history = history;
-    this.#ctx = ctx;
-    this.#rules = rules;
-  }
+async function writeFiles(call: Call, given: readonly GivenFile[]): Promise<ToolResult> {
+  const all: Written[] = [];
+  const taken = new Set<string>();
+  for (const file of given)
+    all.push(await written(call, file, taken).catch((error: unknown) => refused(visible(file.path), reasonOf(error))));
+  const changed = all.filter(({ kind }) => kind === "new" || kind === "changed").map(({ path }) => path);
+  return resultOf(all, await checkWritten(call.rules, call.ctx, changed));
+}
 
-  async run(given: readonly GivenFile[]): Promise<ToolResult> {
-    const all: Written[] = [];
-    for (const file of given) all.push(await this.#written(file));
-    const changed = all.filter(({ kind }) => kind === "new" || kind === "changed").map(({ path }) => path);
-    const faults = await checkWritten(this.#rules, this.#ctx, changed);
-    return resultOf(all, faults);
+async function written({ files, history, ctx, rules }: Call, { path: asked, content }: GivenFile, taken: Set<string>): Promise<Written> {
+  const path = checkPath(asked);
+  if (taken.has(path)) return refused(path, "Expected each file once in a call; the first one counts.");
+  taken.add(path);
+  const refusal = rules.refuse?.(path);
+  if (refusal !== undefined) return refused(path, refusal);
+  const found = await files.read(ctx, path);
+  if (found.kind === "unfit") return refused(path, found.reason);
+  const before = found.kind === "text" ? found.text : undefined;
+  const text = wholeText(content, before);
+  if (text === before) {
+    history.see(path, text);
+    return { kind: "same", path };
   }
-
-  async #written(file: GivenFile): Promise<Written> {
-    try {
-      return await this.#write(file);
-    } catch (error) {
-      return refused(visible(file.path), reasonOf(error));
-    }
-  }
-
-  async #write({ path: asked, content }: GivenFile): Promise<Written> {
-    const path = checkPath(asked);
-    if (this.#taken.has(path)) return refused(path, "Expected each file once in a call; the first one counts.");
-    this.#taken.add(path);
-    const refusal = this.#rules.refuse?.(path);
-    if (refusal !== undefined) return refused(path, refusal);
-    const found = await this.#files.read(this.#ctx, path);
-    if (found.kind === "unfit") return refused(path, found.reason);
-    const before = found.kind === "text" ? found.text : undefined;
-    const text = wholeText(content, before);
-    if (text === before) {
-      this.#history.see(path, text);
-      return { kind: "same", path };
-    }
-    this.#history.seeFirst(path, this.#rules.shown?.(path));
-    const fault = before === undefined ? undefined : this.#history.overwriteFault(path, before);
-    if (fault !== undefined) return refused(path, fault);
-    await this.#files.write(this.#ctx, path, text, found.kind === "text" && found.fromRecord);
-    this.#history.record(path, before, text);
-    return { kind: before === undefined ? "new" : "changed", path };
-  }
+  history.seeFirst(path, rules.shown?.(path));
+  const fault = before === undefined ? undefined : history.overwriteFault(path, before);
+  if (fault !== undefined) return refused(path, fault);
+  await files.write(ctx, path, text, found.kind === "text" && found.fromRecord);
+  history.record(path, before, text);
+  return { kind: before === undefined ? "new" : "changed", path };
 }
 
 function refused(path: string, reason: string): Written {

@@ -18,19 +18,20 @@ export interface ForkedProject {
   readonly forks: WorkspaceForks;
 }
 
-/** Refuses arguments that a step of a fork cannot use. */
-function checkArguments(door: string, steps: StepPort, project: ForkedProject, name: string): void {
-  takes(door, "steps", steps, having("the context of an action", "step"));
+function checkArguments(caller: string, steps: StepPort, project: ForkedProject, name: string): void {
+  takes(caller, "steps", steps, having("the context of an action", "step"));
   const parts = { workspace: having("a workspace", "list"), forks: having("forks of a project", "open", "compare") };
-  takes(door, "project", project, object("an object with workspace and forks", parts));
-  takes(door, "name", name, aText);
+  takes(caller, "project", project, object("an object with workspace and forks", parts));
+  takes(caller, "name", name, aText);
 }
 
-function changeFork<T extends Json>(
+/** Changes a fork in a step that a resumed run repeats, and a replay does not. @param step its name, and that of the function */
+async function changeFork<T extends Json>(
   { steps, project, name, step }: { steps: StepPort; project: ForkedProject; name: string; step: string },
   otherwise: T,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  checkArguments(step.replace(" f", "F"), steps, project, name);
   return steps.step({ kind: "step", name: step, request: { name }, again: true }, async ({ mode, signal }) =>
     (await mayWrite(project.forks.workspace(name), mode)) ? work(signal) : otherwise,
   );
@@ -38,9 +39,23 @@ function changeFork<T extends Json>(
 
 /** Opens a fork, as a step. Call it at the beginning of each activation that works in the fork. @throws UsageError, WorkspaceError */
 export async function openFork(steps: StepPort, project: ForkedProject, name: string): Promise<FileWorkspace> {
-  checkArguments("openFork", steps, project, name);
   await changeFork({ steps, project, name, step: OPEN_FORK_STEP }, null, (signal) => project.forks.open(name, signal).then(() => null));
   return project.forks.workspace(name);
+}
+
+/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws UsageError, WorkspaceError */
+export function updateFork(steps: StepPort, project: ForkedProject, name: string): Promise<ForkUpdate> {
+  const nothing = { updated: [], conflicts: [] };
+  return changeFork<{ updated: readonly string[]; conflicts: readonly string[] }>(
+    { steps, project, name, step: UPDATE_FORK_STEP },
+    nothing,
+    async (signal) => ({ ...(await project.forks.update(name, signal)) }),
+  );
+}
+
+/** Removes a fork, as a step. @throws UsageError, WorkspaceError */
+export async function removeFork(steps: StepPort, project: ForkedProject, name: string): Promise<void> {
+  await changeFork({ steps, project, name, step: REMOVE_FORK_STEP }, null, (signal) => project.forks.remove(name, signal).then(() => null));
 }
 
 /** Compares a fork with its project, or only some paths, as a step. Nothing is written. @throws UsageError, WorkspaceError */
@@ -104,20 +119,4 @@ export async function commitFiles(steps: StepPort, workspace: Workspace, request
     if (await mayWrite(workspace, mode)) await workspace.commit({ ...asked, date, key, signal });
     return null;
   });
-}
-
-/** Brings the project's changes into a fork, as a step, so that whoever works there can resolve conflicts. @throws UsageError, WorkspaceError */
-export async function updateFork(steps: StepPort, project: ForkedProject, name: string): Promise<ForkUpdate> {
-  checkArguments("updateFork", steps, project, name);
-  const nothing: ForkUpdate = { updated: [], conflicts: [] };
-  const update = changeFork({ steps, project, name, step: UPDATE_FORK_STEP }, { ...nothing }, async (signal) => ({
-    ...(await project.forks.update(name, signal)),
-  }));
-  return update;
-}
-
-/** Removes a fork, as a step. @throws UsageError, WorkspaceError */
-export async function removeFork(steps: StepPort, project: ForkedProject, name: string): Promise<void> {
-  checkArguments("removeFork", steps, project, name);
-  await changeFork({ steps, project, name, step: REMOVE_FORK_STEP }, null, (signal) => project.forks.remove(name, signal).then(() => null));
 }

@@ -68,9 +68,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     if (systemCode(error).startsWith("ERR_")) throw error;
     return { kind: "unstarted", reason: systemCode(error) };
   }
-  return new Promise((resolve) => {
-    new RunningProcess(child, request, resolve).watch();
-  });
+  return new Promise((resolve) => watch(child, request, resolve));
 }
 
 type ProcessEnd =
@@ -79,105 +77,66 @@ type ProcessEnd =
   | { readonly kind: "timeout"; readonly ms: number }
   | { readonly kind: "aborted" };
 
-/** One program while it runs: its timers, its output, and why it is being ended. Owns the process group; settles once. */
-class RunningProcess {
-  readonly #child: ChildProcess;
-  readonly #request: ProcessRequest;
-  readonly #resolve: (result: ProcessResult) => void;
-  readonly #clock: Clock;
-  readonly #stdout: CappedText;
-  readonly #stderr: CappedText;
-  readonly #cancels: (() => void)[] = [];
-  #ending: ProcessEnd | undefined;
-  #hasExited = false;
+/** Watches a program while it runs: its timers, its output, and why it ends. Settles once; nothing of its group is left then. */
+function watch(child: ChildProcess, request: ProcessRequest, resolve: (result: ProcessResult) => void): void {
+  const { clock = systemClock, outputLimit = OUTPUT_LIMIT, timeout = 60_000, grace = 2_000, signal } = request;
+  const [stdout, stderr] = [new CappedText(outputLimit), new CappedText(outputLimit)];
+  const cancels: (() => void)[] = [];
+  let ending: ProcessEnd | undefined;
+  let hasExited = false;
+  const kill = (how: NodeJS.Signals): void => {
+    if (HAS_GROUPS || !hasExited) killGroup(child.pid, how);
+  };
+  const settle = (result: ProcessResult): void => {
+    for (const cancel of cancels.splice(0)) cancel();
+    resolve(result);
+  };
+  const stop = (why: ProcessEnd): void => {
+    if (ending !== undefined) return;
+    ending = why;
+    kill("SIGTERM");
+    cancels.push(clock.timer(grace, () => kill("SIGKILL")));
+  };
+  // When this process ends at once, nothing it started may outlive it.
+  cancels.push(atExit(() => kill("SIGKILL")));
+  child.on("error", (error) => {
+    if (child.pid === undefined) settle(failedStart(error, request));
+  });
+  child.on("exit", (code, by) => {
+    hasExited = true;
+    ending ??= by === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal: by };
+    kill("SIGKILL");
+    const drain = (): void => [child.stdout, child.stderr].forEach((stream) => stream?.destroy());
+    cancels.push(clock.timer(DRAIN, drain));
+  });
+  child.on("close", () => {
+    if (ending !== undefined) settle({ ...ending, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
+  });
+  child.stdout?.on("data", (chunk: Buffer) => stdout.add(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
+  // A program may end without reading its input; that shows in its result, not here.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(request.stdin);
+  const ms = Math.min(timeout, LONGEST_TIMEOUT);
+  cancels.push(clock.timer(ms, () => stop({ kind: "timeout", ms })));
+  if (signal !== undefined) cancels.push(onAbort(signal, () => stop({ kind: "aborted" })));
+  if (child.pid !== undefined) request.onStart?.(child.pid);
+}
 
-  constructor(child: ChildProcess, request: ProcessRequest, resolve: (result: ProcessResult) => void) {
-    const limit = request.outputLimit ?? OUTPUT_LIMIT;
-    this.#child = child;
-    this.#request = request;
-    this.#resolve = resolve;
-    this.#clock = request.clock ?? systemClock;
-    this.#stdout = new CappedText(limit);
-    this.#stderr = new CappedText(limit);
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(HAS_GROUPS ? -pid : pid, signal);
+  } catch (error) {
+    // ESRCH: the group is empty, as it should be. EPERM: macOS says so of a group whose processes all are dead.
+    if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
   }
+}
 
-  watch(): void {
-    // When this process ends at once, nothing it started may outlive it.
-    this.#cancels.push(atExit(() => this.#killGroup("SIGKILL")));
-    const { stdin, stdout, stderr } = this.#child;
-    this.#child.on("error", (error) => this.#failToStart(error));
-    this.#child.on("exit", (code, signal) => this.#exit(code, signal));
-    this.#child.on("close", () => this.#settle());
-    stdout?.on("data", (chunk: Buffer) => this.#stdout.add(chunk));
-    stderr?.on("data", (chunk: Buffer) => this.#stderr.add(chunk));
-    // A program may end without reading its input; that shows in its result, not here.
-    stdin?.on("error", () => {});
-    stdin?.end(this.#request.stdin);
-    this.#limitTime();
-    this.#heedSignal();
-    if (this.#child.pid !== undefined) this.#request.onStart?.(this.#child.pid);
-  }
-
-  #limitTime(): void {
-    const ms = Math.min(this.#request.timeout ?? 60_000, LONGEST_TIMEOUT);
-    this.#cancels.push(this.#clock.timer(ms, () => this.#stop({ kind: "timeout", ms })));
-  }
-
-  #heedSignal(): void {
-    const signal = this.#request.signal;
-    if (signal !== undefined) this.#cancels.push(onAbort(signal, () => this.#stop({ kind: "aborted" })));
-  }
-
-  #stop(ending: ProcessEnd): void {
-    if (this.#ending !== undefined) return;
-    this.#ending = ending;
-    this.#killGroup("SIGTERM");
-    this.#cancels.push(this.#clock.timer(this.#request.grace ?? 2_000, () => this.#killGroup("SIGKILL")));
-  }
-
-  #exit(code: number | null, signal: NodeJS.Signals | null): void {
-    this.#hasExited = true;
-    this.#ending ??= signal === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal };
-    this.#killGroup("SIGKILL");
-    this.#cancels.push(
-      this.#clock.timer(DRAIN, () => {
-        this.#child.stdout?.destroy();
-        this.#child.stderr?.destroy();
-      }),
-    );
-  }
-
-  #killGroup(signal: NodeJS.Signals): void {
-    const pid = this.#child.pid;
-    if (pid === undefined || (this.#hasExited && !HAS_GROUPS)) return;
-    try {
-      process.kill(HAS_GROUPS ? -pid : pid, signal);
-    } catch (error) {
-      // ESRCH: the group is empty, as it should be. EPERM: macOS says so of a group whose processes all are dead.
-      if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
-    }
-  }
-
-  #failToStart(error: Error): void {
-    if (this.#child.pid !== undefined) return;
-    const { cwd, file } = this.#request;
-    const code = systemCode(error);
-    this.#finish();
-    if (code !== "ENOENT") this.#resolve({ kind: "unstarted", reason: code === "" ? error.message : code });
-    else if (existsSync(cwd)) this.#resolve({ kind: "missing", file });
-    else this.#resolve({ kind: "unstarted", reason: "its working folder does not exist" });
-  }
-
-  #settle(): void {
-    if (this.#ending === undefined) return;
-    this.#finish();
-    const isCut = this.#stdout.isCut || this.#stderr.isCut;
-    this.#resolve({ ...this.#ending, stdout: this.#stdout.text, stderr: this.#stderr.text, isCut });
-  }
-
-  #finish(): void {
-    for (const cancel of this.#cancels.splice(0)) cancel();
-  }
+function failedStart(error: Error, { cwd, file }: ProcessRequest): ProcessResult {
+  const code = systemCode(error);
+  if (code !== "ENOENT") return { kind: "unstarted", reason: code === "" ? error.message : code };
+  return existsSync(cwd) ? { kind: "missing", file } : { kind: "unstarted", reason: "its working folder does not exist" };
 }
 
 const duties = new Set<() => void>();

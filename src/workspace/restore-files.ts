@@ -1,10 +1,10 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { isObject } from "../kernel/value-kind.ts";
+import { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
+import type { RunEvent, StepStarted } from "../runtime/record/event.ts";
 import { stepId } from "../runtime/steps/step-requests.ts";
 import { type FileWorkspace, isOnDisk } from "./file-workspace.ts";
 import { workspaceForks, type WorkspaceForks } from "./forks.ts";
@@ -35,11 +35,19 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of a restore. */
+/** What was restored. */
 export interface Restored {
   readonly files: number;
   readonly commits: number;
 }
+
+type Started = StepStarted & Pick<RunEvent, "runId">;
+
+/** A recorded step that changes the project or a fork of it. */
+type Deed =
+  | { readonly kind: "change"; readonly change: FileChange }
+  | { readonly kind: "commit"; readonly request: CommitRequest & { readonly key: string } }
+  | { readonly kind: "fork"; readonly name: string; readonly does: "open" | "update" | "remove" | FileChange };
 
 /**
  * Writes the files and commits of the ended activations of a record, in the order of their ends. An open activation writes its files again
@@ -48,49 +56,41 @@ export interface Restored {
 export async function restoreFiles(
   workspace: Workspace,
   events: AsyncIterable<RunEvent> | Iterable<RunEvent>,
-  options: RestoreOptions = {},
+  { at = Infinity, after = -1, signal }: RestoreOptions = {},
 ): Promise<Restored> {
-  const { at = Infinity, after = -1, signal } = options;
   const open = new OpenDeeds(after);
   const forks = isOnDisk(workspace) ? new RestoredForks(workspace) : undefined;
   const made = await keysOf(workspace, signal);
   const paths = new Set<string>();
   let commits = 0;
+  const apply = async (deed: Deed): Promise<void> => {
+    if (deed.kind === "fork") return forks?.restore(deed.name, deed.does, signal);
+    if (deed.kind === "change") {
+      await applyChange(workspace, deed.change);
+      if (deed.change.content === ABSENT) paths.delete(deed.change.path);
+      else paths.add(deed.change.path);
+      return undefined;
+    }
+    // A bundle may have more than its number says: it is made while the run continues.
+    if (made.has(deed.request.key)) return undefined;
+    // Files of the bundle may be committed by a later step.
+    if (after >= 0 && isOnDisk(workspace)) await workspace.adopt(deed.request.paths ?? []);
+    const id = await workspace.commit({ ...deed.request, ...(signal === undefined ? {} : { signal }) });
+    commits += id === undefined ? 0 : 1;
+    return undefined;
+  };
   for await (const event of events) {
     throwIfAborted(signal);
-    for (const deed of open.endedBy(event)) {
-      if (deed.kind === "commit") {
-        // A bundle may have more than its number says: it is made while the run continues.
-        if (made.has(deed.request.key)) continue;
-        // Files of the bundle may be committed by a later step.
-        if (after >= 0 && isOnDisk(workspace)) await workspace.adopt(deed.request.paths ?? []);
-        commits += (await workspace.commit({ ...deed.request, ...(signal === undefined ? {} : { signal }) })) === undefined ? 0 : 1;
-      } else if (deed.kind === "fork") await forks?.restore(deed, signal);
-      else if (deed.content === ABSENT) {
-        await workspace.remove(deed.path);
-        paths.delete(deed.path);
-      } else paths.add((await workspace.write(deed.path, contentToWrite(deed.content))).path);
-    }
-    // Not one more is read: what comes behind may be damaged.
+    for (const deed of open.endedBy(event)) await apply(deed);
+    // No later event is read: it may be damaged.
     if (event.seq >= at) break;
   }
   forks?.assertRestored();
   return { files: paths.size, commits };
 }
 
-type Deed = (FileChange & { readonly kind: "change" }) | CommitDeed | ForkDeed;
-
-type Started = StepStarted & Pick<RunEvent, "runId">;
-
-interface CommitDeed {
-  readonly kind: "commit";
-  readonly request: CommitRequest & { readonly key: string };
-}
-
-interface ForkDeed {
-  readonly kind: "fork";
-  readonly name: string;
-  readonly does: "open" | "update" | "remove" | FileChange;
+async function applyChange(workspace: Workspace, { path, content }: FileChange): Promise<void> {
+  await (content === ABSENT ? workspace.remove(path) : workspace.write(path, contentToWrite(content)));
 }
 
 class RestoredForks {
@@ -111,25 +111,25 @@ class RestoredForks {
       );
   }
 
-  async restore({ name, does }: ForkDeed, signal: AbortSignal | undefined): Promise<void> {
+  async restore(name: string, does: "open" | "update" | "remove" | FileChange, signal: AbortSignal | undefined): Promise<void> {
     const lack = does === "open" ? await this.#forks.missing(signal) : undefined;
     if (lack !== undefined) this.#missing.set(name, lack);
     if (does === "remove" && !this.#missing.delete(name)) return this.#forks.remove(name, signal);
     if (does === "remove" || this.#missing.has(name)) return;
     await this.#forks.open(name, signal);
-    if (does === "open") return;
-    if (does === "update") return void (await this.#forks.update(name, signal));
-    const fork = this.#forks.workspace(name);
-    await (does.content === ABSENT ? fork.remove(does.path) : fork.write(does.path, contentToWrite(does.content)));
+    if (does === "update") await this.#forks.update(name, signal);
+    else if (does !== "open") await applyChange(this.#forks.workspace(name), does);
   }
 }
 
+/** The keys of the commits that the repository has. */
 async function keysOf(workspace: Workspace, signal: AbortSignal | undefined): Promise<{ has(key: string): boolean }> {
   const root = isOnDisk(workspace) ? await ifThere(realpath(workspace.root)) : undefined;
   const git = root === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined ? undefined : GitProgram.find(root);
   return git === undefined ? new Set() : keysIn(git, signal);
 }
 
+/** The deeds of activations that have not ended. */
 class OpenDeeds {
   readonly #asked = new Map<string, Started>();
   readonly #done = new Map<string, Deed[]>();
@@ -142,49 +142,19 @@ class OpenDeeds {
 
   /** Takes in an event. @returns what became final by it, in order */
   endedBy(event: RunEvent): readonly Deed[] {
-    switch (event.type) {
-      case "step.started":
-        this.#asked.set(`${event.act} ${event.key}`, event);
-        return [];
-      case "step.ended":
-        this.#keep(event, event.seq);
-        return [];
-      case "act.ended":
-        return this.#taken(unitOf(event.act));
-      case "act.failed":
-        return event.then === "dead" ? this.#taken(unitOf(event.act)) : [];
-      default:
-        return [];
+    if (event.type === "step.started") this.#asked.set(`${event.act} ${event.key}`, event);
+    if (event.type === "step.ended" && event.retry !== true) {
+      const started = this.#asked.get(`${event.act} ${event.key}`);
+      this.#asked.delete(`${event.act} ${event.key}`);
+      const deed = started !== undefined && event.ok && event.seq > this.#after ? deedOf(started, event.at) : undefined;
+      const unit = unitOf(event.act);
+      if (deed !== undefined) this.#done.set(unit, [...(this.#done.get(unit) ?? []), deed]);
     }
-  }
-
-  #keep(event: StepEnded, seq: number): void {
-    const name = `${event.act} ${event.key}`;
-    const started = this.#asked.get(name);
-    if (started === undefined || event.retry === true) return;
-    this.#asked.delete(name);
-    if (seq <= this.#after) return;
-    const deed = event.ok ? deedOf(started, event.at) : undefined;
-    if (deed === undefined) return;
-    const unit = unitOf(event.act);
-    const known = this.#done.get(unit);
-    if (known === undefined) this.#done.set(unit, [deed]);
-    else known.push(deed);
-  }
-
-  #taken(unit: string): readonly Deed[] {
-    const deeds = this.#done.get(unit) ?? [];
-    this.#done.delete(unit);
+    if (event.type !== "act.ended" && !(event.type === "act.failed" && event.then === "dead")) return [];
+    const deeds = this.#done.get(unitOf(event.act)) ?? [];
+    this.#done.delete(unitOf(event.act));
     return deeds;
   }
-}
-
-function deedOf(started: Started, at: number): Deed | undefined {
-  const change = fileChange(started);
-  if (change !== undefined) return { kind: "change", ...change };
-  const fork = forkDeed(started);
-  if (fork !== undefined) return fork;
-  return started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started, at) : undefined;
 }
 
 const FORK_STEPS: ReadonlyMap<string, "open" | "update" | "remove"> = new Map([
@@ -193,25 +163,26 @@ const FORK_STEPS: ReadonlyMap<string, "open" | "update" | "remove"> = new Map([
   [REMOVE_FORK_STEP, "remove"],
 ]);
 
-function forkDeed(started: StepStarted): ForkDeed | undefined {
+const ForkRequest = z.object({ name: z.string() });
+const CommitStep = z.object({
+  message: z.string(),
+  author: z.string(),
+  paths: z.array(z.string()),
+  trailers: z.record(z.string(), z.string()).optional().catch(undefined),
+});
+
+function deedOf(started: Started, date: number): Deed | undefined {
+  const change = fileChange(started);
+  if (change !== undefined) return { kind: "change", change };
   const inFork = forkChange(started);
   if (inFork !== undefined) return { kind: "fork", name: inFork.fork, does: inFork.change };
-  const does = started.kind === "step" ? FORK_STEPS.get(started.name) : undefined;
-  const { name } = isObject(started.request) ? (started.request as { readonly name?: unknown }) : {};
-  return does === undefined || typeof name !== "string" ? undefined : { kind: "fork", name, does };
-}
-
-function commitIn({ runId, act, key, request }: Started, date: number): CommitDeed | undefined {
-  const { message, author, paths, trailers } = isObject(request) ? (request as Readonly<Record<string, unknown>>) : {};
-  if (typeof message !== "string" || typeof author !== "string" || !isTexts(paths)) return undefined;
-  const texts = isTextsByKey(trailers) ? { trailers } : {};
-  return { kind: "commit", request: { message, author, date, paths, ...texts, key: stepId(runId, unitOf(act), key) } };
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function isTextsByKey(value: unknown): value is Readonly<Record<string, string>> {
-  return isObject(value) && isTexts(Object.values(value));
+  if (started.kind !== "step") return undefined;
+  const does = FORK_STEPS.get(started.name);
+  const named = does === undefined ? undefined : ForkRequest.safeParse(started.request).data;
+  if (does !== undefined) return named === undefined ? undefined : { kind: "fork", name: named.name, does };
+  const commit = started.name === COMMIT_STEP ? CommitStep.safeParse(started.request).data : undefined;
+  if (commit === undefined) return undefined;
+  const { trailers, ...asked } = commit;
+  const key = stepId(started.runId, unitOf(started.act), started.key);
+  return { kind: "commit", request: { ...asked, date, key, ...(trailers === undefined ? {} : { trailers }) } };
 }

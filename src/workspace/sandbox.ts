@@ -78,30 +78,13 @@ export interface Refusal {
 /** The user's choice of a sandbox: the first one that works, only bubblewrap, or none. */
 export type SandboxMode = "auto" | "bubblewrap" | "none";
 
-/** Options of one command. */
 export const SANDBOX_TIMEOUT = 60_000;
-
-/** Bytes kept of what a command writes. */
+/** Bytes. */
 export const SANDBOX_OUTPUT = 1_000_000;
-
-/** Limit on the bytes of standard input: 16 MiB. */
+/** Bytes of standard input. */
 const SANDBOX_INPUT = 16 * 1024 ** 2;
 
-const RESERVED = [
-  "/project",
-  "/source",
-  "/troupe/node",
-  "/troupe/network",
-  "/proc",
-  "/dev",
-  "/tmp",
-  "/usr",
-  "/bin",
-  "/sbin",
-  "/lib",
-  "/lib32",
-  "/lib64",
-];
+const RESERVED = "/project /source /troupe/node /troupe/network /proc /dev /tmp /usr /bin /sbin /lib /lib32 /lib64".split(" ");
 
 /** A sandbox that runs nothing and says why. */
 export function refusedSandbox(reason: string, hint: string): Sandbox {
@@ -149,39 +132,36 @@ export interface LimitHit extends ProcessOutput {
 
 /** Returns the limits, with defaults for missing ones. */
 export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultSandboxLimits)) {
-      const known = Object.keys(defaultSandboxLimits).join(", ");
-      throw new UsageError("OPTION_INVALID", `Expected a limit of a sandbox (${known}), got "${name}". Use one of these names.`);
-    }
-    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    throw new UsageError("OPTION_INVALID", `Expected the limit ${name} as a whole number of at least 1, got ${String(value)}.`);
+  const asked = Object.entries(given).filter(([, value]) => value !== undefined);
+  for (const [name, value] of asked) {
+    const known = Object.keys(defaultSandboxLimits).join(", ");
+    if (!(name in defaultSandboxLimits)) throw invalid(`Expected a limit of a sandbox (${known}), got "${name}". Use one of these names.`);
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw invalid(`Expected the limit ${name} as a whole number of at least 1, got ${String(value)}.`);
   }
-  return { ...defaultSandboxLimits, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
+  return { ...defaultSandboxLimits, ...Object.fromEntries(asked) };
 }
 
 /** Checks the input, the mounts, the hosts and the kept folder of a request. */
 export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
-  if (bytes > SANDBOX_INPUT)
-    throw new UsageError("OPTION_INVALID", `Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
+  if (bytes > SANDBOX_INPUT) throw invalid(`Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
   const host = network.find((one) => !/^(?:\[[0-9a-f:]+\]|[^\s/:@?#\\]+):\d{1,5}$/i.test(one) || !URL.canParse(`http://${one}`));
   if (host !== undefined)
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected a host of the network with its port, such as example.org:443, got ${JSON.stringify(host)}.`,
-    );
+    throw invalid(`Expected a host of the network with its port, such as example.org:443, got ${JSON.stringify(host)}.`);
   if (keep !== undefined && (!/^[\w.-]+$/.test(keep.folder) || /^\.+$/.test(keep.folder) || !isPlain(keep.to)))
-    throw new UsageError("OPTION_INVALID", "Expected keep with the name of a folder, and an absolute path for it.");
-  for (const { from, to } of mounts) {
-    for (const path of [from, to]) {
-      if (isPlain(path)) continue;
-      throw new UsageError("OPTION_INVALID", `Expected a mount with a plain absolute path, got ${JSON.stringify(path)}.`);
-    }
+    throw invalid("Expected keep with the name of a folder, and an absolute path for it.");
+  const path = mounts.flatMap(({ from, to }) => [from, to]).find((one) => !isPlain(one));
+  if (path !== undefined) throw invalid(`Expected a mount with a plain absolute path, got ${JSON.stringify(path)}.`);
+  for (const { to } of mounts) {
     const taken = ["/etc", "/troupe"].includes(to) ? to : RESERVED.find((folder) => `${to}/`.startsWith(`${folder}/`));
     if (taken === undefined) continue;
-    throw new UsageError("OPTION_INVALID", `Expected a mount outside ${taken}, got ${JSON.stringify(to)}. Use a folder such as /mounted.`);
+    throw invalid(`Expected a mount outside ${taken}, got ${JSON.stringify(to)}. Use a folder such as /mounted.`);
   }
+}
+
+function invalid(message: string): UsageError {
+  return new UsageError("OPTION_INVALID", message);
 }
 
 function isPlain(path: string): boolean {

@@ -40,60 +40,30 @@ export function firstOfEach<F extends { readonly file: string }>(failures: reado
 
 /** Reads the reporter's lines. Lines of any other form are ignored: nothing that is printed can be taken for a result. */
 export function readTestReport(text: string): ReporterResult {
-  const count = { passed: 0, failed: 0, skipped: 0 };
-  const failures: TestFailure[] = [];
-  const ended: string[] = [];
-  let end: typeof count | undefined;
-  let empty = 0;
-  let output = "";
-  for (const entry of entriesIn(text)) {
-    switch (entry["type"]) {
-      case "passed":
-        count.passed += 1;
-        break;
-      case "skipped":
-        count.skipped += 1;
-        break;
-      case "failed":
-        count.failed += 1;
-        failures.push({ name: textIn(entry["name"]), file: textIn(entry["file"]), message: messageIn(entry["message"]) });
-        break;
-      case "empty":
-        empty += 1;
-        failures.push(emptyFile(textIn(entry["file"])));
-        break;
-      case "ended":
-        ended.push(textIn(entry["file"]));
-        break;
-      case "output":
-        output = (output + messageIn(entry["text"])).slice(0, OUTPUT_LENGTH);
-        break;
-      case "end":
-        end = { passed: numberIn(entry["passed"]), failed: numberIn(entry["failed"]), skipped: numberIn(entry["skipped"]) };
-        break;
-    }
-  }
-  const counts = end ?? count;
+  // The output limit may have cut a line. Then its content and the end are missing, and the result says that.
+  const entries = text.split("\n").flatMap((line) => {
+    const json = line.startsWith("{") ? parsedJson(line) : undefined;
+    return isRecord(json) ? [json] : [];
+  });
+  const of = (type: string): typeof entries => entries.filter((entry) => entry["type"] === type);
+  const end = of("end").at(-1);
+  const count = (type: "passed" | "failed" | "skipped"): number => (end === undefined ? of(type).length : numberIn(end[type]));
+  const failures = entries.flatMap((entry): TestFailure[] => {
+    const file = textIn(entry["file"]);
+    if (entry["type"] === "failed") return [{ name: textIn(entry["name"]), file, message: messageIn(entry["message"]) }];
+    const message = "It ran no test. Declare tests with test() or it() of node:test.";
+    return entry["type"] === "empty" ? [{ name: file, file, message }] : [];
+  });
+  const output = of("output").reduce((all, entry) => (all + messageIn(entry["text"])).slice(0, OUTPUT_LENGTH), "");
   return {
-    ...counts,
-    failed: counts.failed + empty,
     isComplete: end !== undefined,
+    passed: count("passed"),
+    failed: count("failed") + of("empty").length,
+    skipped: count("skipped"),
     failures: firstOfEach(failures, FAILURES),
-    ended,
+    ended: of("ended").map((entry) => textIn(entry["file"])),
     output,
   };
-}
-
-function emptyFile(file: string): TestFailure {
-  return { name: file, file, message: "It ran no test. Declare tests with test() or it() of node:test." };
-}
-
-function* entriesIn(text: string): Generator<Readonly<Record<string, unknown>>> {
-  for (const line of text.split("\n")) {
-    // The output limit may have cut a line. Then its content and the end are missing, and the reader reports that.
-    const json = line.startsWith("{") ? parsedJson(line) : undefined;
-    if (isRecord(json)) yield json;
-  }
 }
 
 function textIn(value: unknown): string {

@@ -48,11 +48,6 @@ describe("the block that is the file", () => {
     expect(codeIn('```js\n{"a": 1}\n```', "package.json")).toBe('{"a": 1}\n');
     expect(codeIn("```js\nmodule.exports = {};\n```", "package.json")).toMatch(/^FAULT holds JavaScript and no JSON/);
   });
-
-  test("a file of diffs, and one of dots, are files", () => {
-    expect(codeIn(DIFF, "changes.patch")).toContain("+  return a + b;\n");
-    expect(codeIn("```python\nclass Shape:\n    ...\n```", "shape.py")).toBe("class Shape:\n    ...\n");
-  });
 });
 
 describe("no block is the file", () => {
@@ -144,10 +139,6 @@ describe("lines that stand for code", () => {
     expect(elisionIn(`a\n${line}\nb`, path)).toBeUndefined();
   });
 
-  test("a comment of several lines may go on with dots", () => {
-    expect(elisionIn("// It waits for the answer\n// ... and for more answers here.\nlet a;", "src/a.js")).toBeUndefined();
-  });
-
   test("megabytes are read in one go", () => {
     for (const line of ["// ...x", "// rest of the the the", `// ${"the ".repeat(30)}`, "/*".repeat(90)]) {
       expect(elisionIn(`${line}\n`.repeat(20_000), "src/a.css")?.length ?? 0).toBeLessThan(201);
@@ -200,6 +191,24 @@ describe("property", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("a file with fences of its own", () => {
+  test("property: comes out exactly as it went in", () => {
+    const line = fc.constantFrom("let a = 1;", "", "```", "```js", "~~~", "````md", "  x", "# T", "- `a`");
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), fc.constantFrom("src/a.js", "README.md"), (lines, path) => {
+        const file = `start\n${lines.join("\n")}\nend`;
+        expect(codeIn(`Here:\n\n${inFence(file, "x")}\n`, path)).toBe(`${file}\n`);
+      }),
+    );
+  });
+
+  test("is whole when it is a document, unless the block after it has a language", () => {
+    const document = "# Title\n\n```\nnode --test\n```\n\nMore.\n\n```\nls\n```\n\nEnd.";
+    expect(codeIn(`Here is the README:\n\n\`\`\`markdown\n${document}\n\`\`\`\n`, "README.md")).toBe(`${document}\n`);
+    expect(codeIn("```markdown\n# A long title\n```\nTry it:\n```sh\nls\n```", "README.md")).toBe("# A long title\n");
   });
 });
 

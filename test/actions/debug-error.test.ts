@@ -68,22 +68,6 @@ describe("DebugError", () => {
     expect(why).not.toContain("notes.txt");
   });
 
-  test("a later fix sees an earlier one", async () => {
-    const { model, result } = debug({
-      "DebugError (round 1)": diagnosis("src/greet.js", "index.html"),
-      "FixCode: src/greet.js (round 1)": fence(greetJs),
-      "FixCode: index.html (round 1)": fence(indexHtml),
-    });
-    await result;
-    expect(questionIn(model.calls[2])).toContain(greetJs);
-    expect(questionIn(model.calls[2])).not.toContain(brokenGreetJs);
-  });
-
-  test("the round follows that of the tests", async () => {
-    const { result } = debug({ "DebugError (round 3)": diagnosis("src/greet.js"), "FixCode: src/greet.js (round 3)": fence(greetJs) }, 2);
-    expect((await result).output?.instructContent).toMatchObject({ round: 3 });
-  });
-
   test.each(["../secret.js", "/etc/passwd", ".git/hooks/pre-commit", "notes.txt", "docs/prd/greeter.json", "src/new.js"])(
     "%s is no file that may be repaired",
     async (path) => {

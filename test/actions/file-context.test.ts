@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileInPrompt, filesInPrompt } from "../../actions/project-files.ts";
-
-test("a file stands under its path, between fences that it cannot close", () => {
-  expect(fileInPrompt({ path: "README.md", content: "# T\n```\nx\n```\n" })).toBe("README.md\n````\n# T\n```\nx\n```\n````");
-});
+import { filesInPrompt } from "../../actions/project-files.ts";
 
 test("files are whole while they fit, and outlined from then on", () => {
   const small = { path: "a.js", content: "const a = 1;\n" };
@@ -20,12 +16,6 @@ test("files are whole while they fit, and outlined from then on", () => {
   expect(text).not.toContain("x();\n".repeat(10));
 });
 
-test("a file without names and without lines is outlined too", () => {
-  const text = filesInPrompt([{ path: "data.txt", content: "y".repeat(100_000) }]);
-  expect(text.length).toBeLessThan(1_500);
-  expect(text).toContain("It names: nothing");
-});
-
 test("no number and size of files makes a prompt larger than its budget and an outline for each", () => {
   const file = fc.record({
     path: fc.constantFrom("a.js", "b.css"),
@@ -37,8 +27,4 @@ test("no number and size of files makes a prompt larger than its budget and an o
     }),
     { numRuns: 40 },
   );
-});
-
-test("no files are no text", () => {
-  expect(filesInPrompt([])).toBe("");
 });

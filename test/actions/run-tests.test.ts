@@ -59,23 +59,6 @@ describe("RunTests, for real", () => {
     expect(JSON.stringify(message)).not.toContain(root);
     expect(JSON.stringify(message)).not.toMatch(/\/tmp\/|troupe-sandbox/);
   });
-
-  test("runs the tests of the plan, and none that somebody else put into the folder", async () => {
-    const root = project({
-      "tests/greet.test.mjs": greetTest,
-      "tests/theirs.test.mjs": 'throw new Error("this is not for the company to run");',
-      "src/greet.js": greetJs,
-    });
-    const { report } = await runTests(await chooseSandbox("none"), { root });
-    expect(report).toMatchObject({ tests: "passed", total: 1 });
-  });
-
-  test("tells that there are none", async () => {
-    const { report, message } = await runTests(await chooseSandbox("none"), { root: project({ "src/greet.js": greetJs }) });
-    expect(report).toMatchObject({ tests: "none", total: 0 });
-    expect(message?.sendTo).toEqual([ROUTE_TO_ALL]);
-    expect(message?.content).toContain("There are no tests.");
-  });
 });
 
 describe("the recipients of the report", () => {
@@ -88,19 +71,6 @@ describe("the recipients of the report", () => {
     expect((await runTests(failing, { round: 1, debugRounds: 1 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
     expect((await runTests(failing, { debugRounds: 0 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
     expect((await runTests(failing, { repairedBy: "Rita" })).message?.sendTo).toEqual(["Rita"]);
-  });
-
-  test("the round is the one of the repair that the run answers", async () => {
-    expect((await runTests(failing)).report.round).toBe(0);
-    expect((await runTests(failing, { round: 2 })).report.round).toBe(2);
-    expect(
-      (
-        await runTests(
-          pretendSandbox(() => "passed"),
-          { round: 3 },
-        )
-      ).report,
-    ).toMatchObject({ tests: "passed", round: 3 });
   });
 
   test.each([-1, 1.5, Number.NaN])("%d rounds of debugging are no number of rounds", (debugRounds) => {
@@ -133,14 +103,6 @@ describe("tests that do not run to their end", () => {
     expect(report.total).toBe(report.failed);
     expect(report.failures.at(-1)).toEqual({ name: "node --test", message: expect.stringContaining("500 ms") });
   });
-
-  test("a runner that dies counts as a failure", async () => {
-    const { report } = await runTests(endingSandbox({ kind: "signalled", signal: "SIGKILL", stdout: "", stderr: "", isCut: false }));
-    expect(report).toMatchObject({
-      tests: "failed",
-      failures: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining("SIGKILL") })]),
-    });
-  });
 });
 
 describe("the report as text", () => {
@@ -157,11 +119,5 @@ describe("the report as text", () => {
     expect(text).toContain("30 of 31 tests failed.");
     expect(text).toContain("- 10 more failures");
     expect(text).toContain("test 0 in tests/a.test.mjs");
-  });
-
-  test("says what was skipped", () => {
-    expect(renderTestReport({ tests: "passed", round: 0, total: 3, passed: 2, failed: 0, failures: [] })).toContain(
-      "All 2 tests passed, 1 were skipped.",
-    );
   });
 });

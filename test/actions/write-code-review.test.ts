@@ -56,17 +56,6 @@ describe("WriteCodeReview", () => {
     ]);
   });
 
-  test("the review of a file sees what the review of another changed", async () => {
-    const { model, result } = review({
-      "WriteCodeReview: src/greet.js (round 1)": lbtm,
-      "RewriteCode: src/greet.js (round 1)": fence(greetJs),
-      "WriteCodeReview: src/greet.js (round 2)": lgtm,
-    });
-    await result;
-    expect(tasksOf(model).at(-1)).toBe("WriteCodeReview: index.html (round 1)");
-    expect(questionIn(model.calls.at(-1))).toContain(greetJs);
-  });
-
   test.each([1, 2, 3])("after %i rounds the last rewrite stands, whatever the verdict", async (rounds) => {
     const given = Object.fromEntries(
       [1, 2, 3].flatMap((round) => [
@@ -79,24 +68,6 @@ describe("WriteCodeReview", () => {
     expect(report.files[0]).toMatchObject({ verdict: "LBTM", rounds, rewrites: rounds });
     expect(await workspace.read("src/greet.js")).toBe(`// version ${rounds}\n`);
     expect(tasksOf(model)).toHaveLength(2 * rounds + 1);
-  });
-
-  test("a refusal without a reason is asked for once more", async () => {
-    const silent = JSON.stringify({ verdict: "LBTM", comments: [] });
-    const { model, result } = review({ "WriteCodeReview: src/greet.js (round 1)": [silent, lgtm] });
-    expect((await result).status).toBe("finished");
-    expect(questionIn(model.calls[1])).toContain("says nothing that could be changed");
-  });
-
-  test("files of the plan that are not there are left out", async () => {
-    const workspace = memoryWorkspace({ files: { "index.html": indexHtml } });
-    const said = [
-      [WritePrd, prd],
-      [WriteDesign, design],
-      [WriteTasks, tasks],
-    ] as const;
-    const result = await runAlone({ action: new WriteCodeReview({ workspace }), model: taskModel(replies), said });
-    expect(result.output?.instructContent).toMatchObject({ files: [{ path: "index.html", verdict: "LGTM" }] });
   });
 
   test.each([0, -1, 1.5, Number.NaN])("%d rounds are no number of rounds", (rounds) => {

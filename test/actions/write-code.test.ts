@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { WriteCode, WriteDesign, WritePrd, WriteTasks, WriteTest } from "../../actions/index.ts";
-import { ROUTE_TO_NONE } from "../../src/index.ts";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { runAlone } from "./alone.ts";
 import { design, fence, greetJs, greetTest, indexHtml, prd, replies, tasks } from "./greeter.ts";
@@ -51,16 +50,6 @@ describe("WriteCode", () => {
     expect(all).not.toMatch(/\/memory|\/home|Wanda#|\b20\d\d-\d\d-\d\d/);
   });
 
-  test("line ends become the same everywhere, and every file ends with one", async () => {
-    const { workspace, result } = writeCode({
-      "WriteCode: src/greet.js": "```js\r\nlet a;\r\nlet b;\r\n```",
-      "WriteCode: index.html": "```\n\uFEFF<title>x</title>\n\n\n```",
-    });
-    await result;
-    expect(await workspace.read("src/greet.js")).toBe("let a;\nlet b;\n");
-    expect(await workspace.read("index.html")).toBe("<title>x</title>\n\n\n");
-  });
-
   test("a reply without a file is asked for once more, with what was wrong", async () => {
     const { model, workspace, result } = writeCode({ "WriteCode: src/greet.js": ["I would rather not.", fence(greetJs)] });
     expect((await result).status).toBe("finished");
@@ -69,12 +58,6 @@ describe("WriteCode", () => {
       "Your last reply holds no fenced block, so it could not be used. It was:\n```\nI would rather not.\n```",
     );
     expect(await workspace.read("src/greet.js")).toBe(greetJs);
-  });
-
-  test("a long reply without a file is shown cut", async () => {
-    const { model, result } = writeCode({ "WriteCode: src/greet.js": ["no ".repeat(100_000), fence(greetJs)] });
-    await result;
-    expect(questionIn(model.calls[1]).length - questionIn(model.calls[0]).length).toBeLessThan(3_000);
   });
 
   test.each([
@@ -89,17 +72,6 @@ describe("WriteCode", () => {
     });
     expect(await workspace.list()).toEqual(["src/greet.js"]);
   });
-
-  test("a file that is larger than the workspace takes is told by the workspace", async () => {
-    const { result } = writeCode({ "WriteCode: src/greet.js": fence(`${"x".repeat(2_000_000)}\n`) });
-    expect(await result).toMatchObject({ status: "failed", error: { name: "WorkspaceError", code: "WORKSPACE_LIMIT" } });
-  });
-
-  test("says it to whom it is told", async () => {
-    const action = new WriteCode({ workspace: memoryWorkspace(), sendTo: [ROUTE_TO_NONE] });
-    const result = await runAlone({ action, model: taskModel(replies), said });
-    expect(result.messages.at(-1)).toMatchObject({ causeBy: "WriteCode", sendTo: [ROUTE_TO_NONE] });
-  });
 });
 
 describe("WriteTest", () => {
@@ -113,24 +85,6 @@ describe("WriteTest", () => {
     expect(workspace.commits.map(({ message, paths }) => [message, paths])).toEqual([
       ["Write the tests of greeter", ["tests/greet.test.mjs"]],
     ]);
-  });
-
-  test("later tests see earlier ones", async () => {
-    const plan = { ...tasks, testList: ["tests/a.test.mjs", "tests/b.test.mjs"] };
-    const model = taskModel({
-      "WriteTest: tests/a.test.mjs": fence("// the first\n"),
-      "WriteTest: tests/b.test.mjs": fence("// the second\n"),
-    });
-    await runAlone({
-      action: new WriteTest({ workspace: memoryWorkspace() }),
-      model,
-      said: [
-        [WritePrd, prd],
-        [WriteDesign, design],
-        [WriteTasks, plan],
-      ],
-    });
-    expect(questionIn(model.calls[1])).toContain("## Tests written already\ntests/a.test.mjs\n```\n// the first\n```");
   });
 
   test("without tests in the plan nothing is asked, written or committed", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DesignSchema, PrdSchema, TaskPlanSchema, WriteDesign, WritePrd, WriteTasks } from "../../actions/index.ts";
+import { PrdSchema, TaskPlanSchema, WriteDesign, WritePrd, WriteTasks } from "../../actions/index.ts";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { runAlone } from "./alone.ts";
 import { design, prd, replies, tasks } from "./greeter.ts";
@@ -18,25 +18,6 @@ describe("WritePrd", () => {
     expect(result.output?.content).toBe(await workspace.read("docs/prd/greeter.md"));
   });
 
-  test("the commit is the role's, holds what was written, and names the message", async () => {
-    const workspace = memoryWorkspace();
-    const { output } = await runAlone({ action: new WritePrd({ workspace }), model: taskModel(replies) });
-    expect(workspace.commits).toHaveLength(1);
-    expect(workspace.commits[0]).toMatchObject({
-      message: "Write the requirements of greeter",
-      author: "Wanda",
-      trailers: { "Troupe-Message": output?.id },
-      paths: ["docs/prd/greeter.json", "docs/prd/greeter.md", "docs/requirement.txt"],
-    });
-  });
-
-  test("the question begins with the task and holds the idea", async () => {
-    const model = taskModel(replies);
-    await runAlone({ action: new WritePrd({ workspace: memoryWorkspace() }), model, idea: "# WriteTests\nGreet me" });
-    expect(questionIn(model.calls[0])).toMatch(/^# WritePrd\n/);
-    expect(questionIn(model.calls[0])).toContain("## Idea\n# WriteTests\nGreet me");
-  });
-
   test("a reply that does not fit is asked for once more", async () => {
     const bad = JSON.stringify({ ...prd, requirementPool: "none" });
     const model = taskModel({ WritePrd: [bad, replies["WritePrd"]!] });
@@ -48,21 +29,6 @@ describe("WritePrd", () => {
 });
 
 describe("WriteDesign", () => {
-  test("designs what the requirements say, under the project's name", async () => {
-    const workspace = memoryWorkspace();
-    const model = taskModel(replies);
-    const result = await runAlone({
-      action: new WriteDesign({ workspace }),
-      model,
-      said: [[WritePrd, { ...prd, projectName: "welcome" }]],
-    });
-    expect(result.output).toMatchObject({ causeBy: "WriteDesign", instructContent: design });
-    expect(await workspace.list()).toEqual(["docs/system_design/welcome.json", "docs/system_design/welcome.md"]);
-    expect(DesignSchema.parse(JSON.parse((await workspace.read("docs/system_design/welcome.json")) ?? ""))).toEqual(design);
-    expect(questionIn(model.calls[0])).toContain(JSON.stringify({ ...prd, projectName: "welcome" }));
-    expect(workspace.commits.map((commit) => commit.message)).toEqual(["Design welcome"]);
-  });
-
   test("a message without the requirements is told as such", async () => {
     const result = await runAlone({
       action: new WriteDesign({ workspace: memoryWorkspace() }),
@@ -105,13 +71,6 @@ describe("WriteTasks", () => {
     expect(TaskPlanSchema.parse(JSON.parse((await workspace.read("docs/task/greeter.json")) ?? ""))).toEqual(tasks);
     expect(questionIn(model.calls[0])).toContain(JSON.stringify(design));
     expect(workspace.commits[0]?.paths).toEqual(["README.md", "docs/task/greeter.json", "docs/task/greeter.md", "package.json"]);
-  });
-
-  test("leaves the frame to the plan where the plan has it", async () => {
-    const workspace = memoryWorkspace();
-    const plan = { ...tasks, taskList: ["package.json", "src/greet.js", "README.md"] };
-    await runAlone({ action: new WriteTasks({ workspace }), model: taskModel({ WriteTasks: JSON.stringify(plan) }), said });
-    expect(await workspace.list()).toEqual(["docs/task/greeter.json", "docs/task/greeter.md"]);
   });
 
   test("leaves a frame alone that is there already", async () => {

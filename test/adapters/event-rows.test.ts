@@ -54,11 +54,6 @@ describe("events as rows", () => {
     expect(counts([400_000, 400_000, 400_000, 2_000_000, 10].map((size, seq) => started("a", seq, size)))).toEqual([2, 1, 1, 1]);
   });
 
-  it("do not keep an order or a run that is not theirs", () => {
-    expect(() => encodeEvents([started("a", 1)], "a", 0)).toThrow(/Expected event 0 of run a next, got event 1/);
-    expect(() => encodeEvents([started("b", 0)], "a", 0)).toThrow(/got event 0 of run b/);
-  });
-
   it("cut anywhere, or with a conversation lost, give what is before and the reason", () => {
     const events = lively("a", 130);
     const { rows, messages } = stored(events, "a");

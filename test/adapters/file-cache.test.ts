@@ -17,7 +17,7 @@ function onlyFile(dir: string): string {
 }
 
 describe("a cache in files", () => {
-  it("outlives the one who made it", async () => {
+  it("keeps its entries for a later cache on the same folder", async () => {
     const dir = join(scratchFolder(), "not", "there", "yet");
     await fileCache({ dir }).set("a", "1", MINUTE);
     expect(await fileCache({ dir }).get("a")).toEqual({ kind: "hit", value: "1" });
@@ -33,13 +33,13 @@ describe("a cache in files", () => {
     expect([names.length, names.filter((name) => !/^[0-9a-f]{64}~$/.test(name))]).toEqual([5, []]);
   });
 
-  it("FileObjects.O1 shows the entries to nobody else", async () => {
+  it("FileObjects.O1 shows the entries to their owner alone", async () => {
     const dir = join(scratchFolder(), "cache");
     await fileCache({ dir }).set("a", "1", MINUTE);
     expect([dir, join(dir, "entries"), onlyFile(dir)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600]);
   });
 
-  it("FileCache.F3 tells an entry that was cut at any byte from a miss, and mends it with the next write", async () => {
+  it("FileCache.F3 reports an entry that was cut at any byte as damaged, and replaces it with the next write", async () => {
     const dir = scratchFolder();
     const cache = fileCache({ dir });
     await cache.set("a", "猫 and \ud83c", MINUTE);
@@ -104,7 +104,7 @@ describe("a cache in files", () => {
     expect(await cache.get("long")).toEqual({ kind: "hit", value: "2" });
   });
 
-  it("a folder that is none is told, and so is an entry that cannot be read", async () => {
+  it("reports a folder that is a file, and an entry that cannot be read", async () => {
     const dir = scratchFolder();
     writeFileSync(join(dir, "file"), "");
     const cache = fileCache({ dir: join(dir, "file", "cache") });

@@ -42,7 +42,7 @@ describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
     expect(process.listenerCount("SIGHUP")).toBe(before);
   });
 
-  it("waits no longer than it may, tells what was not stored, and listens no more", async () => {
+  it("waits for its limit at most, reports what was not stored, and stops listening", async () => {
     const clock = simulatedClock();
     const told: unknown[] = [];
     const stuck = { persist: () => new Promise<void>(() => {}) };
@@ -61,13 +61,13 @@ describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
   });
 });
 
-describe("who else listens", () => {
+describe("other listeners", () => {
   it("a program that listens once, and listened first, ends itself", async () => {
     const path = join(scratch, "once.db");
     expect(await ended(path, "SIGTERM", "once")).toMatchObject({ code: 7, signal: null });
   });
 
-  it("several memories that are told of apart are all stored before the process ends", { tags: ["fleet", "long"] }, async () => {
+  it("memories of several calls are all stored before the process ends", { tags: ["fleet", "long"] }, async () => {
     const path = join(scratch, "two.db");
     expect(await ended(path, "SIGTERM", "two")).toMatchObject({ code: null, signal: "SIGTERM" });
     const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });

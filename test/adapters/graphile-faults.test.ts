@@ -79,7 +79,7 @@ describe.runIf(hasPostgres)("a worker of the queue in Postgres", async () => {
     }
   });
 
-  it("GraphileWork.W5 JobsInHand.H2 tells that it gets no more jobs while a handler of it still works, and stops with the last", async () => {
+  it("GraphileWork.W5 JobsInHand.H2 reports that it gets no more jobs while a handler still works, and stops with the last", async () => {
     const proxy = await gatedProxy(port);
     const driver = graphileDriver({ url: url.replace(`:${port}`, `:${proxy.port}`), schema: "halted", patience: 300, timeout: 2_000 });
     const gates: Record<string, ReturnType<typeof door>> = { short: door(), later: door(), long: door() };

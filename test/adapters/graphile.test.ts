@@ -92,7 +92,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
   });
 
   it(
-    "GraphileWork.W4 a driver that is closed while the server stands still refuses the start of its worker",
+    "GraphileWork.W4 a driver that is closed while the server is stopped refuses the start of its worker",
     { tags: ["fleet", "long"] },
     async () => {
       const mine = await startPostgres();
@@ -108,7 +108,7 @@ describe.runIf(hasPostgres)("with a real server", async () => {
     },
   );
 
-  it("GraphileSession.S2 goes on when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
+  it("GraphileSession.S2 continues when the server dies while jobs end", { tags: ["fleet", "long"] }, async () => {
     const mine = await startPostgres();
     const driver = graphileDriver({ url: mine.url });
     const delivered = new Map<string, number>();
@@ -159,13 +159,5 @@ describe("a driver on Postgres", () => {
   it("refuses options that it cannot use, before it connects", async () => {
     expect(await codeOf(() => graphileDriver({ url: "mysql://127.0.0.1/x" }))).toBe("POSTGRES_URL_INVALID");
     expect(await codeOf(() => graphileDriver({ url: "postgres://127.0.0.1/x", schema: "Troupe; drop" }))).toBe("OPTION_INVALID");
-  });
-
-  it("refuses a limit of a list that is no whole number, before it connects", async () => {
-    const driver = graphileDriver({ url: "postgres://127.0.0.1:1/x" });
-    for (const limit of [0, 1.5, "1; DROP TABLE runs" as unknown as number]) {
-      expect(await codeOf(() => driver.list({ limit }))).toBe("OPTION_INVALID");
-    }
-    await driver.close();
   });
 });

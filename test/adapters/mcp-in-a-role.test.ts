@@ -68,7 +68,7 @@ function adder(): ScriptedModel {
 }
 
 describe("a role that works with the tools of the official server", () => {
-  test("is recorded, goes on from every point of its record, and is replayed when the server is gone", async () => {
+  test("is recorded, resumes from every point of its record, and is replayed without the server", async () => {
     const { server, tools, ran } = await served();
     const journal = memoryJournal();
     const model = adder();

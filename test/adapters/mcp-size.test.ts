@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { bounded, isTooLong, MOST_BYTES } from "../../src/adapters/mcp-transport.ts";
+import { bounded, isTooLong, MAX_BYTES } from "../../src/adapters/mcp-transport.ts";
 import { mcpServer } from "../../src/adapters/mcp.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { directSteps } from "../../src/kernel/step.ts";
@@ -36,7 +36,7 @@ const ASKED = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call" });
 
 describe("an answer over HTTP", () => {
   test("that says that it is too long is refused before a byte of it is read", async () => {
-    const { response, taken } = inPieces(1, new Uint8Array(1), { ...JSON_TYPE, "content-length": String(MOST_BYTES + 1) });
+    const { response, taken } = inPieces(1, new Uint8Array(1), { ...JSON_TYPE, "content-length": String(MAX_BYTES + 1) });
     await expect(bounded(response, ASKED)).rejects.toSatisfy(isTooLong);
     expect(taken()).toBe(0);
   });
@@ -44,7 +44,7 @@ describe("an answer over HTTP", () => {
   test("that is too long is refused where the limit is, not at its end", async () => {
     const { response, taken } = inPieces(1_000, new Uint8Array(PIECE), JSON_TYPE);
     await expect(bounded(response, ASKED)).rejects.toSatisfy(isTooLong);
-    expect(taken()).toBe(Math.floor(MOST_BYTES / PIECE) + 1);
+    expect(taken()).toBe(Math.floor(MAX_BYTES / PIECE) + 1);
   });
 
   test("within the limit is passed on", async () => {
@@ -59,7 +59,7 @@ describe("an answer over HTTP", () => {
     const last = text.slice(text.lastIndexOf("data: ") + "data: ".length);
     expect(JSON.parse(last)).toMatchObject({ id: 7, error: { code: expect.any(Number) as number } });
     expect(isTooLong((JSON.parse(last) as { readonly error: unknown }).error)).toBe(true);
-    expect(taken()).toBeLessThanOrEqual(Math.floor(MOST_BYTES / PIECE) + 3);
+    expect(taken()).toBeLessThanOrEqual(Math.floor(MAX_BYTES / PIECE) + 3);
   });
 
   test.each([
@@ -72,19 +72,19 @@ describe("an answer over HTTP", () => {
   ])("short events with %s are read to their end, whatever their sum", async (_what, end, cut) => {
     const event = Buffer.from(`data: ${"x".repeat(PIECE)}${end}${end}`);
     const piece = Buffer.concat([event.subarray(event.length - cut), event.subarray(0, event.length - cut)]);
-    const count = Math.ceil((2 * MOST_BYTES) / event.length);
+    const count = Math.ceil((2 * MAX_BYTES) / event.length);
     const { response, taken } = inPieces(count, piece, EVENTS_TYPE);
     expect((await (await bounded(response, ASKED)).text()).length).toBe(count * event.length);
     expect(taken()).toBe(count);
   });
 });
 
-test("a process that answers with too much is told so at once, and the next call connects again", async () => {
+test("a process whose answer is too long is refused at once, and the next call connects again", async () => {
   const script = fileURLToPath(new URL("mcp-lying-server.mjs", import.meta.url));
   const server = await mcpServer({ name: "s", server: { command: process.execPath, args: [script, "none"] } });
   const signal = new AbortController().signal;
   const call = async (name: string): Promise<string> => {
-    const asked = { id: "c1", type: "function", function: { name, arguments: JSON.stringify({ bytes: MOST_BYTES }) } } as const;
+    const asked = { id: "c1", type: "function", function: { name, arguments: JSON.stringify({ bytes: MAX_BYTES }) } } as const;
     const tools = new ToolCollection(server.tools);
     const called = await callTool(asked, { tools, steps: directSteps(signal), policy: { default: "allow" }, clock: systemClock, signal });
     return resultText(called.result);

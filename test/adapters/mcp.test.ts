@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { z } from "zod";
 import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../../src/adapters/mcp.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { freePort } from "../kernel/free-port.ts";
@@ -16,7 +15,6 @@ import { callTool } from "../../src/tool/call-tools.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { usd } from "../../src/model/money.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
-import { defineTool } from "../../src/tool/tool.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -91,21 +89,6 @@ describe("the official servers", () => {
     expect(resultText(links.result)).toMatch(/: demo:\/\//);
   });
 
-  test("arguments that do not fit a server's schema never reach it", async () => {
-    const server = await opened({ server: node(EVERYTHING, "stdio") });
-    const { outcome, result } = await call(server, "s_get-sum", { a: "two" });
-    expect(outcome).toBe("invalid");
-    expect(resultText(result)).toMatch(/number/);
-  });
-
-  test("streamable HTTP gives the same tools as standard input and output, and the same answers", { tags: ["fleet", "long"] }, async () => {
-    const { url } = await overHttp();
-    const far = await opened({ server: { url } });
-    const near = await opened({ server: node(EVERYTHING, "stdio") });
-    expect(far.tools.map(({ spec }) => spec)).toEqual(near.tools.map(({ spec }) => spec));
-    expect((await call(far, "s_echo", { message: "hi" })).result).toEqual((await call(near, "s_echo", { message: "hi" })).result);
-  });
-
   test("the file server reads a file of its folder, and refuses one outside of it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "troupe-mcp-"));
     writeFileSync(join(folder, "note.txt"), "buy milk");
@@ -126,7 +109,7 @@ describe("a server that goes away", () => {
     expect(saidBy(await call(server, "s_work"))).toBe("did work");
   });
 
-  test("a remote one that is gone is told, and used again when it is back", { tags: ["fleet", "long"] }, async () => {
+  test("a remote server that is gone is reported, and used again when it is back", { tags: ["fleet", "long"] }, async () => {
     const { url, child } = await overHttp();
     const server = await opened({ server: { url } });
     child.kill("SIGKILL");
@@ -138,17 +121,7 @@ describe("a server that goes away", () => {
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
-  test("a remote one that has forgotten the session is greeted again", { tags: ["fleet", "long"] }, async () => {
-    const { url, child } = await overHttp();
-    const server = await opened({ server: { url } });
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    await overHttp(new URL(url).port);
-    expect((await call(server, "s_echo", { message: "hi" })).outcome).toBe("failed");
-    expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
-  });
-
-  test("a call that is stopped ends at once, and the connection goes on", async () => {
+  test("a call that is stopped ends at once, and the connection stays", async () => {
     const server = await opened({ server: liar("none") });
     const stop = new AbortController();
     const [hang] = server.tools.filter(({ name }) => name === "s_hang");
@@ -180,63 +153,20 @@ describe("a server that goes away", () => {
   });
 });
 
-describe("tools that change", () => {
-  test("a collection shows what the server has now; a tool that is gone is unknown", async () => {
-    const server = await opened({ server: liar("none") });
-    const tools = new ToolCollection();
-    const takeBack = server.offerTo(tools);
-    expect(tools.names).toContain("s_work");
-    await call(server, "s_rename", {}, tools);
-    await server.refresh();
-    expect(tools.names).toEqual(["s_renamed"]);
-    expect((await call(server, "s_work", {}, tools)).outcome).toBe("unknown");
-    expect(saidBy(await call(server, "s_renamed", {}, tools))).toBe("did renamed");
-    takeBack();
-    expect(tools.size).toBe(0);
-  });
-
-  test("a tool of another that has a name of the server's stays, also when its own are taken back", async () => {
-    const server = await opened({ server: liar("none") });
-    const own = defineTool({ name: "s_renamed", description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
-    const tools = new ToolCollection([own]);
-    const takeBack = server.offerTo(tools);
-    await call(server, "s_rename", {}, tools);
-    await server.refresh();
-    expect(server.tools.map(({ name }) => name)).toEqual(tools.names);
-    takeBack();
-    expect([...tools]).toEqual([own]);
-  });
-
-  test("a refused offer leaves what was offered before, and a tool in the place of one of the server's stays", async () => {
-    const server = await opened({ server: liar("none") });
-    const tools = new ToolCollection();
-    const takeBack = server.offerTo(tools);
-    const [first = "", ...others] = tools.names;
-    const own = defineTool({ name: first, description: "Waits.", parameters: z.object({}), effect: "read", execute: () => "" });
-    tools.remove(first);
-    tools.add(own);
-    expect(() => server.offerTo(tools)).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
-    expect(tools.names).toEqual([...others, first]);
-    takeBack();
-    expect([...tools]).toEqual([own]);
-  });
-
-  test("a name that is taken is refused when offered, and nothing is added then", async () => {
-    const [one, two] = [await opened({ server: liar("none") }), await opened({ server: liar("none") })];
-    const tools = new ToolCollection();
-    one.offerTo(tools);
-    const before = tools.names;
-    expect(() => two.offerTo(tools)).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
-    expect(tools.names).toEqual(before);
-  });
+test("after a change the tools are those that the server lists now", async () => {
+  const server = await opened({ server: liar("none") });
+  await call(server, "s_rename");
+  await server.refresh();
+  expect(server.tools.map(({ name }) => name)).toEqual(["s_renamed"]);
+  expect(saidBy(await call(server, "s_renamed"))).toBe("did renamed");
 });
 
-describe("a server that lies", () => {
+describe("a hostile server", () => {
   const warnings: string[] = [];
   const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
   afterEach(() => void warnings.splice(0));
 
-  test("a flood of tools is cut, and told", async () => {
+  test("a flood of tools is cut, with a warning", async () => {
     const server = await opened({ server: liar("floods"), logger });
     expect(server.tools).toHaveLength(128);
     expect(warnings.join("\n")).toMatch(/more than 128/);
@@ -255,13 +185,13 @@ describe("a server that lies", () => {
     expect(tools.every(({ description }) => description.length < 3_000)).toBe(true);
   });
 
-  test("a schema that would fill every request is left out, and told", async () => {
+  test("a schema that would fill every request is left out, with a warning", async () => {
     const server = await opened({ server: liar("large-schema"), logger });
     expect(server.tools.map(({ name }) => name)).toEqual(["s_small"]);
     expect(warnings).toEqual([expect.stringMatching(/big.*longer than/)]);
   });
 
-  test("a schema that no request and no record can carry is left out, and told; no character is torn", async () => {
+  test("a schema that no request can carry is left out, with a warning; no character is cut in two", async () => {
     const server = await opened({ server: liar("unwritable"), logger });
     expect(server.tools.map(({ name }) => name)).toEqual(["s_proto", "s_torn"]);
     expect(warnings).toEqual([expect.stringContaining("deep")]);
@@ -269,7 +199,7 @@ describe("a server that lies", () => {
     expect(server.tools[1]?.description).not.toMatch(/\p{Cs}/u);
   });
 
-  test("a name that would steer a screen is told so that it can be seen", async () => {
+  test("a name with control characters is reported in visible form", async () => {
     await opened({ server: liar("steers"), logger });
     expect(warnings).toHaveLength(1);
     expect(warnings.join()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
@@ -309,13 +239,7 @@ describe("a server that lies", () => {
     expect((await call(server, "s_slow")).result.data).toMatchObject({ text: expect.stringMatching(/!$/) as string });
   });
 
-  test("what it calls an error is one, in its own words", async () => {
-    const called = await call(await opened({ server: liar("none", "the disk") }), "s_fail");
-    expect([called.outcome, saidBy(called)]).toEqual(["failed", "no luck with the disk"]);
-    expect(resultText(called.result)).toMatch(/^Error: /);
-  });
-
-  test("an answer of another shape is a failure", async () => {
+  test("an answer in another form is a failure", async () => {
     expect((await call(await opened({ server: liar("none") }), "s_odd")).outcome).toBe("failed");
   });
 
@@ -380,7 +304,7 @@ describe("bad settings", () => {
     await expect(mcpServer(options)).rejects.toMatchObject({ code: "MCP_SERVER_INVALID" });
   });
 
-  test("a command that does not exist is told by its name", async () => {
+  test("a command that does not exist is named in the error", async () => {
     await expect(mcpServer({ name: "s", server: { command: "troupe-no-such-command" } })).rejects.toMatchObject({
       code: "MCP_UNREACHABLE",
       message: expect.stringContaining("troupe-no-such-command") as string,

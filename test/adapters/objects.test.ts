@@ -35,7 +35,7 @@ objectStoreContract(kit, "a bucket of a server that compares tags without their 
 });
 
 describe("objects in a folder", () => {
-  it("FileObjects.O3 a damaged file is told, and can be removed", async () => {
+  it("FileObjects.O3 a damaged file is reported, and can be removed", async () => {
     const dir = scratchFolder();
     const objects = fileObjects({ dir });
     await objects.put("a", bytes("rain"));

@@ -169,7 +169,7 @@ describe("a run in several parts", () => {
     expect(linkedFrom(spans, named(spans, "invoke_agent Ben"))).toEqual(["invoke_agent Ann"]);
   });
 
-  it("whose question is answered by its deadline: the wait is told in the part that went on", async () => {
+  it("whose question is answered by its deadline: the wait is a span of the later part", async () => {
     const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
     const Wait = defineAction({
       name: "Wait",

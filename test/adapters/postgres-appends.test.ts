@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EventBlock } from "../../src/adapters/event-rows.ts";
 import { PostgresAppends } from "../../src/adapters/postgres-appends.ts";
-import type { PostgresConnection, PostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import type { PostgresDatabase, Rows } from "../../src/adapters/postgres-database.ts";
 
 /** A database that takes every statement, and has one run. @returns it, with the bodies of each statement that writes events */
 function writtenIn(): { readonly db: PostgresDatabase; readonly written: string[][] } {
@@ -12,8 +12,7 @@ function writtenIn(): { readonly db: PostgresDatabase; readonly written: string[
       written.push((JSON.parse(String(values[1])) as { readonly body: string }[]).map(({ body }) => body));
     return Promise.resolve([{ key: [values[0]].flat()[0], number: 1, epoch: 2, events: 3, head: "" }]);
   };
-  const connection = { rows } as unknown as PostgresConnection;
-  const db = { schema: "s", server: { schema: "s" }, transaction: (work: (c: PostgresConnection) => Promise<void>) => work(connection) };
+  const db = { schema: "s", server: { schema: "s" }, transaction: (work: (rows: Rows) => Promise<void>) => work(rows as Rows) };
   return { db: db as unknown as PostgresDatabase, written };
 }
 

@@ -96,7 +96,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
   );
 
   it(
-    "PostgresDatabase.P1 PostgresDatabase.P2 work goes on after the server was killed; transactions are whole",
+    "PostgresDatabase.P1 PostgresDatabase.P2 work continues after the server was killed; transactions are whole",
     { tags: "numbers" },
     async () => {
       const told: string[] = [];
@@ -104,7 +104,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
       const db = database(words, newSchema(), { logger: { debug: tell, info: tell, warn: tell, error: tell } });
       await db.rows(`INSERT INTO ${db.schema}.words VALUES ('first')`);
       let tries = 0;
-      await db.transaction(async ({ rows }) => {
+      await db.transaction(async (rows) => {
         tries += 1;
         await rows(`INSERT INTO ${db.schema}.words VALUES ('second')`);
         if (tries > 1) return;
@@ -116,7 +116,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     },
   );
 
-  it("PostgresDatabase.P1 a server that is away longer than patience is an error, told without the password", async () => {
+  it("PostgresDatabase.P1 a server that is away longer than patience is an error without the password", async () => {
     const clock = new SimulatedClock();
     const url = "postgres://ada:s3cret-word@127.0.0.1:1/db";
     const db = new PostgresDatabase(words, postgresServer("test", { url, clock, patience: 5_000 }));
@@ -133,7 +133,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     await db.close();
   });
 
-  it("PostgresDatabase.P4 what the server refuses is told by its code, and is not tried again", async () => {
+  it("PostgresDatabase.P4 a refusal of the server is an error with its code, and is not repeated", async () => {
     const db = database(words, newSchema());
     expect(await errorOf(() => db.rows("SELECT nothing FROM nowhere"))).toMatchObject({
       code: "REFUSED",
@@ -141,13 +141,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  it("PostgresDatabase.P5 work waits for one of few connections", { tags: ["fleet", "long"] }, async () => {
-    const db = database(words, newSchema(), { connections: 2 });
-    const pids = await Promise.all(Array.from({ length: 9 }, () => db.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid")));
-    expect(new Set(pids.map(([row]) => row?.pid)).size).toBeLessThanOrEqual(2);
-  });
-
-  it("PostgresDatabase.P6 closing ends what waits, and what comes later is refused", async () => {
+  it("PostgresDatabase.P6 closing ends waiting work, and later work is refused", async () => {
     const db = database(words, newSchema());
     await db.rows("SELECT");
     const waits = errorOf(() => db.rows("SELECT pg_sleep(60)"));

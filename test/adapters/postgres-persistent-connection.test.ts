@@ -116,7 +116,7 @@ describe("a persistent connection", () => {
     }
   });
 
-  it("PersistentConnection.C1 is not asked, and keeps no process running, while nobody needs it", async () => {
+  it("PersistentConnection.C1 is not asked, and keeps no process running, without users", async () => {
     const fake = new FakeDatabase();
     await fake.connection.opened();
     expect([fake.client?.isRef, fake.clock.pending]).toEqual([false, 0]);
@@ -132,13 +132,7 @@ describe("a persistent connection", () => {
     expect([fake.connection.isOpen, fake.count("renewed")]).toEqual([true, 1]);
   });
 
-  it("PersistentConnection.C2 has a limit of idle time in the server before it has its lock", async () => {
-    const fake = new FakeDatabase();
-    await fake.connection.opened();
-    expect(fake.asked).toEqual([expect.stringContaining("idle_session_timeout"), "LOCK"]);
-  });
-
-  it("PersistentConnection.C3 PersistentConnection.C4 a lost one is opened again, with growing pauses; each reason is told", async () => {
+  it("PersistentConnection.C3 PersistentConnection.C4 a lost one is opened again, with growing pauses; each reason is logged", async () => {
     const fake = new FakeDatabase();
     fake.connection.keep();
     await fake.connection.opened();
@@ -186,7 +180,7 @@ describe("a persistent connection", () => {
     expect(fake.count("SELECT")).toBe(7);
   });
 
-  it("PersistentConnection.C5 who waits for it is refused at once, after patience, or when the database is closed", async () => {
+  it("PersistentConnection.C5 waiting for it fails at once, after patience, or when the database is closed", async () => {
     const refused = new FakeDatabase();
     refused.away = told("28P01", "password authentication failed");
     expect((await errorOf(() => refused.connection.opened())).code).toBe("REFUSED");
@@ -204,7 +198,7 @@ describe("a persistent connection", () => {
     expect((await ended).code).toBe("CLOSED");
   });
 
-  it("PersistentConnection.C5 one that is lost again while its users are told is waited for", async () => {
+  it("PersistentConnection.C5 one that is lost again during `renewed` is waited for", async () => {
     let times = 0;
     const fake: FakeDatabase = new FakeDatabase({
       renewed: async () => {

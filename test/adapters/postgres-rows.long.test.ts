@@ -32,7 +32,7 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
     "y".repeat(250),
   ];
 
-  it("ids of any letters keep apart, and are listed by their beginning", async () => {
+  it("ids with any characters stay separate, and are listed by their beginning", async () => {
     const schema = newSchema();
     const journal = await journalIn(schema);
     for (const id of ids) await written(journal, id, [started(id, 0)]);
@@ -98,7 +98,7 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
       "UPDATE s.events SET body = (SELECT body FROM s.events WHERE number = 2 AND seq = 9) WHERE number = 1 AND seq = 7",
       7,
     ],
-  ])("Postgres.J4 %s is told after everything intact, and harms no other run", async (_name, statement, intact) => {
+  ])("Postgres.J4 %s is reported after everything intact, and harms no other run", async (_name, statement, intact) => {
     const schema = newSchema();
     const journal = await journalIn(schema);
     const events = lively("a", 20);

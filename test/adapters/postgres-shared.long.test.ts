@@ -201,7 +201,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
 
   const ends = rounds.map(() => "SIGKILL" as const);
   it.each([...ends, "SIGSTOP" as const])(
-    "PostgresPool.G3 PersistentConnection.C2 lets in who waits for a dead or stopped one, or not: %s",
+    "PostgresPool.G3 PersistentConnection.C2 admits or refuses reservations that waited for a dead or stopped process: %s",
     { timeout: 900_000 },
     async (end) => {
       const server = await startPostgres();

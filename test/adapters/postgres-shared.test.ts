@@ -18,7 +18,7 @@ import { errorOf } from "../workspace/scratch.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
 
 /*
- * Budgets, limits and memories in Postgres on one server. What is shared by processes that are killed is in `postgres-shared-soak.test.ts`.
+ * Budgets, limits and memories in Postgres on one server. What is shared by processes that are killed is in `postgres-shared.long.test.ts`.
  */
 
 const signal = new AbortController().signal;
@@ -96,7 +96,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     (await ann.reserve(11, never)).settle(0);
   });
 
-  it("PostgresPool.G4 a run that goes on elsewhere is charged with its record, and its former owner takes nothing more", async () => {
+  it("PostgresPool.G4 a run that continues elsewhere is charged with its record, and its former owner takes nothing more", async () => {
     const [one, other] = [newBudget(100), sameBudget()];
     const first = await one.open("run \u0000", { spent: 0 });
     (await first.reserve(20, never)).settle(15);
@@ -166,7 +166,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     expect(await pool.amounts()).toEqual({ amount: 100, spent: 35, held: 0 });
   });
 
-  it("PostgresPool.G2 PostgresPool.G5 who waits when the budget is closed is told, and holds nothing", async () => {
+  it("PostgresPool.G2 PostgresPool.G5 a reservation that waits when the budget is closed is refused, and holds nothing", async () => {
     const [one, other] = [newBudget(100), sameBudget()];
     const [ann, ben] = [await one.open("Ann", { spent: 0 }), await other.open("Ben", { spent: 0 })];
     const hold = await ann.reserve(60, never);
@@ -189,7 +189,7 @@ describe.runIf(hasPostgres)("what is shared in Postgres", () => {
     },
   });
 
-  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes of a name share a limit; who gives up takes nothing", async () => {
+  it("DatabaseLimits.D1 DatabaseLimits.D4 DatabaseLimits.D5 two processes share a limit; one that gives up takes nothing", async () => {
     const [one, other] = [newLimits({ concurrency: 1 }), limits(`l${limited.size - 1}`, { concurrency: 1 })];
     const lease = await one.acquire(request);
     const stop = new AbortController();

@@ -98,8 +98,8 @@ describe.runIf(hasPostgres)("a run that is removed while it is read", () => {
   });
 });
 
-describe.runIf(hasPostgres)("a server that stands still", () => {
-  it("PostgresDatabase.P2 fails no call when it goes on in time, and what it was asked twice is done once", async () => {
+describe.runIf(hasPostgres)("a server that is stopped", () => {
+  it("PostgresDatabase.P2 fails no call when it continues in time, and does repeated statements once", async () => {
     const server = await startPostgres();
     const journal = await journalIn(newSchema(), { url: server.url, timeout: 200 });
     await journal.create("a");
@@ -171,7 +171,7 @@ describe.runIf(hasPostgres)("a connection that is cut after the server has done 
 });
 
 describe.runIf(hasPostgres)("an owner in another process", () => {
-  it("PostgresJournal.J1 that stands still keeps its run until it is taken, then writes nothing", async () => {
+  it("PostgresJournal.J1 that is stopped keeps its run until it is taken, then writes nothing", async () => {
     const schema = newSchema();
     const { url } = await sharedServer();
     const journal = await journalIn(schema);
@@ -191,7 +191,7 @@ describe.runIf(hasPostgres)("an owner in another process", () => {
     expect([events, error]).toEqual([Array.from({ length }, (_, seq) => childEvent("a", seq)), undefined]);
   });
 
-  it("PostgresJournal.J2 Postgres.J1 that was killed is known to have died, and has what it was told it has", async () => {
+  it("PostgresJournal.J2 Postgres.J1 that was killed is reported as died, and what it appended is there", async () => {
     const schema = newSchema();
     const { url } = await sharedServer();
     const journal = await journalIn(schema);

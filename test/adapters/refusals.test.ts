@@ -87,7 +87,7 @@ async function toldBy(ask: (url: string) => Promise<unknown>, url: string): Prom
 }
 
 describe.each(DOORS)("%s that answers with an error", (_door, ask, token) => {
-  it("tells 401, what the server said and what to give; nothing of it steers or tells a secret", async () => {
+  it("reports 401, the words of the server and what to give, without control characters and secrets", async () => {
     const told = await toldBy(ask, await answering({ status: 401 }));
     expect(told).toMatch(/status 401/);
     expect(told).toMatch(token);
@@ -96,21 +96,21 @@ describe.each(DOORS)("%s that answers with an error", (_door, ask, token) => {
     expect(told.length).toBeLessThan(900);
   });
 
-  it("tells a refusal of the right, and an answer that is no JSON", async () => {
+  it("reports missing rights, also with an answer that is not JSON", async () => {
     const denied = await toldBy(ask, await answering({ status: 403, body: "forbidden" }));
     expect(denied).toMatch(/status 403.*forbids/s);
   });
 });
 
 const JSON_DOORS = DOORS.filter(([door]) => !/objects|traces|watches/.test(door));
-it.each(JSON_DOORS)("%s that answers with a page tells that it is no JSON or no such server", async (_door, ask) => {
+it.each(JSON_DOORS)("%s that answers with a page is reported as not JSON or no such server", async (_door, ask) => {
   const page = { status: 200, body: "<html>Sign in", headers: { "content-type": "text/html" } };
   expect(await toldBy(ask, await answering(page))).toMatch(/JSON|no such server/);
 });
 
 // The driver of Restate waits for its server; its own test has this.
 const PROMPT_DOORS = DOORS.filter(([door]) => door !== "Restate");
-it.each(PROMPT_DOORS)("%s that refuses the connection: told as that", async (_door, ask) => {
+it.each(PROMPT_DOORS)("%s that refuses the connection is reported as such", async (_door, ask) => {
   expect(await toldBy(ask, `http://127.0.0.1:${await freePort()}`)).toMatch(/refuses the connection.*ECONNREFUSED/s);
 });
 
@@ -121,13 +121,13 @@ it.each([
   [429, { "retry-after": "30" }, /status 429.*too many.*wait for 30 s/s],
   [503, { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }, /status 503.*server's.*wait until 2026-10-21T07:28/s],
   [500, {}, /status 500.*The fault is the server's/s],
-])("an MCP server that answers %i: what to do is told", async (status, more, told) => {
+])("an MCP server that answers %i: the error says what to do", async (status, more, told) => {
   const url = await answering({ status, headers: more, body: "" });
   const error: unknown = await mcpServer({ name: "x", server: { url } }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "MCP_REFUSED", data: { status }, message: expect.stringMatching(told) as string });
 });
 
-it("a client that waits for a busy server tells its status in the end", async () => {
+it("a client that waits for a busy server reports its status in the end", async () => {
   const url = await answering({ status: 503, body: "" });
   expect(await toldBy((at) => createClient({ url: at, patience: 0 }).events("a").next(), url)).toMatch(/status 503/);
 });
@@ -143,7 +143,7 @@ it.each([
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /not trusted/],
   ["ERR_TLS_CERT_ALTNAME_INVALID", /another host/],
   ["EPROTO", /TLS/],
-])("a connection that fails with %s is told in words, wherever in the causes it stands", (code, told) => {
+])("a connection that fails with %s is described in words, wherever it is among the causes", (code, told) => {
   const inner = Object.assign(new Error("x"), { code });
   expect(unreachedText(new TypeError("fetch failed", { cause: new AggregateError([new Error("y"), inner]) }))).toMatch(told);
   expect(unreachedText(new Error("a", { cause: new TypeError("fetch failed", { cause: inner }) }))).toContain(code);

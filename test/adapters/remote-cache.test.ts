@@ -85,15 +85,6 @@ describe("a cache on a server with a local copy", () => {
     expect([await cache.get("a"), await other.get("a")]).toEqual([hit("both"), hit("both")]);
   });
 
-  it("RemoteCache.R2 what expired meanwhile is not sent", async () => {
-    const { cache, remote, clock } = setup();
-    remote.state = "unreachable";
-    await cache.set("a", "1", 1000);
-    await clock.advance(1000);
-    remote.state = "up";
-    expect([await cache.get("a"), remote.texts.size]).toEqual([{ kind: "miss" }, 0]);
-  });
-
   it("RemoteCache.R3 a write between the comparison and the replacement is noticed", async () => {
     const { cache, remote } = setup();
     await cache.set("a", "old", TTL);

@@ -11,18 +11,11 @@ import { door } from "../server/served-team.ts";
 import { errorOf } from "../workspace/scratch.ts";
 
 describe("a driver on Restate", () => {
-  it("refuses options that it cannot use, before it connects", async () => {
-    for (const url of ["127.0.0.1:8080", "redis://127.0.0.1", "http://127.0.0.1:8080/path", "http://me:secret@127.0.0.1"]) {
-      for (const name of ["ingress", "admin"]) {
-        const error = await errorOf(async () => restateDriver({ [name]: url }));
-        expect(error).toMatchObject({ code: "RESTATE_URL_INVALID" });
-        expect(String(error)).not.toContain("secret");
-      }
+  it.each(["127.0.0.1:8080", "http://127.0.0.1:8080/path", "http://me:secret@127.0.0.1"])("refuses %s before it connects", async (url) => {
+    for (const name of ["ingress", "admin"]) {
+      const error = await errorOf(async () => restateDriver({ [name]: url }));
+      expect(error).toMatchObject({ code: "RESTATE_URL_INVALID", message: expect.not.stringContaining("secret") });
     }
-    for (const o of [{ port: -1 }, { port: 65_536 }, { port: 1.5 }, { host: "" }, { timeout: 0 }]) {
-      expect(await codeOf(() => restateDriver(o))).toBe("OPTION_INVALID");
-    }
-    expect(await codeOf(() => restateDriver({ ingres: "http://127.0.0.1" } as object))).toBe("OPTION_UNKNOWN");
   });
 
   it("says where it expected a server, and refuses jobs and work without one", async () => {
@@ -37,7 +30,7 @@ describe("a driver on Restate", () => {
     expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_CLOSED");
   });
 
-  describe("with a server that answers as it is told", () => {
+  describe("with a scripted server", () => {
     const closes: (() => void)[] = [];
     afterEach(() => {
       for (const close of closes.splice(0)) close();
@@ -75,7 +68,7 @@ describe("a driver on Restate", () => {
       expect(await starting).toBe("DRIVER_CLOSED");
     });
 
-    it("RestateDriver.D1 says that a cancelled run goes on when the server ends no call of it", async () => {
+    it("RestateDriver.D1 reports that a cancelled run continues when the server ends no call of it", async () => {
       const admin = await adminOf((path) => (path === "/query" ? { rows: [{ id: "inv_1", service: "troupe.eA", since: "2030" }] } : {}));
       const driver = restateDriver({ admin, timeout: 500 });
       expect(await codeOf(() => driver.cancel("a"))).toBe("DRIVER_REFUSED");

@@ -69,7 +69,7 @@ describe.runIf(hasRedis)("cold processes that load, add and save at once", async
 
 describe.runIf(hasRedis)("a server that stops for a moment", () => {
   it.each(["pause", "kill"] as const)(
-    "Cache.C7 BrainMemory.B6 is told from one that has nothing, and the conversation is whole afterwards: %s",
+    "Cache.C7 BrainMemory.B6 is distinguished from an empty one, and the conversation is whole afterwards: %s",
     async (how) => {
       const server = await startRedis();
       const steady = redisCache({ url: server.url, fallback: memoryCache(), timeout: 10_000 });

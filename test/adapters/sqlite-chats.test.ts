@@ -50,30 +50,6 @@ describe("a journal of a long conversation", () => {
     expect(turnsOf(free).some((one, place) => one === long[place])).toBe(false);
     expect(turnsOf(fixed.slice(1)).map(({ chat }) => chat)).toEqual(turnsOf(free.slice(1)).map(({ chat }) => chat));
   });
-
-  it(
-    "SqliteJournal.J5 also where the oldest messages are left out, and where the same text stands in many conversations",
-    { tags: ["fleet", "long"] },
-    async () => {
-      const all = Array.from({ length: 300 }, (_, place) => turn(place));
-      const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
-      const shown = JSON.stringify(windows).length;
-      expect(await bytesOf(windows)).toBeLessThan(shown / 3);
-    },
-  );
-
-  it("each run keeps its own, so that one can be removed without the other", async () => {
-    const journal = journalAt(newFile());
-    const chats = growing(10);
-    for (const run of ["a", "b"])
-      await written(
-        journal,
-        run,
-        chats.map((messages, seq) => asked(run, seq, { messages })),
-      );
-    await journal.remove("a");
-    expect((await readOut(journal, "b")).events.length).toBe(10);
-  });
 });
 
 describe("conversations come back as they went in", () => {
@@ -111,19 +87,6 @@ describe("conversations come back as they went in", () => {
     const journal = journalAt(newFile());
     await written(journal, "a", events);
     expect(await readOut(journal, "a")).toEqual({ events, error: undefined });
-  });
-
-  it("and more text than a reader keeps", async () => {
-    const messages = Array.from({ length: 12 }, (_, place) => ({ role: "user", content: `${place}`.padEnd(1_000_000, "z") }));
-    const events = messages.map((_, seq) => asked("a", seq, { messages: messages.slice(0, seq + 1) }));
-    const journal = journalAt(newFile());
-    await written(journal, "a", events);
-    let seen = 0;
-    for await (const event of journal.read("a", 0)) {
-      expect(event).toEqual(events[seen]);
-      seen += 1;
-    }
-    expect(seen).toBe(12);
   });
 });
 

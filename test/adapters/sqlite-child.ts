@@ -12,9 +12,7 @@ export type Task =
   /** Appends so many events, one by one, to a new run, and ends. */
   | { readonly do: "fill"; readonly file: string; readonly run: string; readonly count: number }
   /** Reads a run and says how many events it has and by how many bytes the process grew. */
-  | { readonly do: "weigh"; readonly file: string; readonly run: string }
-  /** Says which libraries are loaded before and after the first question. */
-  | { readonly do: "load"; readonly file: string };
+  | { readonly do: "weigh"; readonly file: string; readonly run: string };
 
 /** The event that stands at `seq` of a run that a child writes. */
 export function childEvent(runId: string, seq: number): RunEvent {
@@ -45,10 +43,7 @@ async function work(task: Task): Promise<void> {
   }
   if (task.do === "append") return void (await Promise.all(task.runs.map((run) => append(journal, run))));
   if (task.do === "fill") return fill(journal, task.run, task.count);
-  if (task.do === "weigh") return weigh(journal, task.run);
-  const before = loaded();
-  await journal.runs();
-  say(`${before} ${loaded()}`);
+  await weigh(journal, task.run);
 }
 
 async function append(journal: ReturnType<typeof sqlite>, run: string): Promise<void> {
@@ -78,9 +73,4 @@ async function weigh(journal: ReturnType<typeof sqlite>, run: string): Promise<v
   let events = 0;
   for await (const _ of journal.read(run, 0)) events += 1;
   say(`${events} ${(process.resourceUsage().maxRSS - before) * 1024}`);
-}
-
-function loaded(): boolean {
-  const report = process.report.getReport() as unknown as { readonly sharedObjects: readonly string[] };
-  return report.sharedObjects.some((path) => path.includes("libsql"));
 }

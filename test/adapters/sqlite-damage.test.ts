@@ -102,7 +102,7 @@ describe("a run that was changed behind the journal's back", () => {
       "UPDATE chats SET message = (SELECT message FROM chat_messages WHERE body LIKE '%7: ä%') WHERE number = 1",
       2,
     ],
-  ])("%s: what stands before it is read, then it is told", async (_, change, intact) => {
+  ])("%s: everything before it is read, then it is reported", async (_, change, intact) => {
     const file = newFile();
     copyFileSync(good, file);
     await meddle(file, change);
@@ -112,7 +112,7 @@ describe("a run that was changed behind the journal's back", () => {
     expect(b?.intact).toBe(change.includes(String(2 * PLACES + 30)) ? 30 : 60);
   });
 
-  it("SqliteJournal.J4 tells the run, how much is intact, and what to do", async () => {
+  it("SqliteJournal.J4 the error names the run, how much is intact, and what to do", async () => {
     const file = newFile();
     copyFileSync(good, file);
     await meddle(file, `UPDATE events SET body = x'00' WHERE place = ${at(7)}`);
@@ -168,7 +168,7 @@ describe("rows whose checksum is right, and which are no events all the same", (
   }
   const next = started("a", 1);
 
-  it("are told apart from those that are", async () => {
+  it("are distinguished from real ones", async () => {
     expect(await forged(JSON.stringify([next]))).toEqual({ events: [started("a", 0), next], error: undefined });
   });
 
@@ -214,7 +214,7 @@ describe("a broken file", () => {
     for (const length of [...borders, ...anywhere].filter((each) => each > 0)) await checkHonest(fileOf(bytes.subarray(0, length)));
   });
 
-  it("Cursor.P1 with a changed page in the middle of a long run is read up to there", async () => {
+  it("with a changed page in the middle of a long run is read up to there", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const events = Array.from({ length: 400 }, (_, seq) => ({ ...started("a", seq), seed: randomBytes(500).toString("hex") }));
@@ -336,7 +336,7 @@ describe("the log beside the file", () => {
 });
 
 describe("messages that a model was shown", () => {
-  it("cannot be changed for a later event by who reads an earlier one", async () => {
+  it("cannot be changed for a later event by the reader of an earlier one", async () => {
     const journal = journalAt(newFile());
     const said = { role: "user", content: "hello" };
     await written(journal, "a", [asked("a", 0, { messages: [said] }), asked("a", 1, { messages: [said, said] })]);

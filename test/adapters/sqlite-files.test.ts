@@ -43,13 +43,6 @@ describe("the files of a journal", () => {
     }
   });
 
-  it("a folder that is there already stays as it is", async () => {
-    const file = newFile();
-    const before = mode(dirname(file));
-    await journalAt(file).runs();
-    expect(mode(dirname(file))).toBe(before);
-  });
-
   it("a lock file is gone with its run", async () => {
     const file = newFile();
     const journal = journalAt(file);
@@ -108,51 +101,33 @@ describe("a file that is no journal", () => {
     expect(after).toEqual(before);
   }
 
-  it("a text", async () => {
+  it("any other file", async () => {
     const file = newFile();
     writeFileSync(file, "To whom it may concern. ".repeat(100));
     await checkRefused(file, "JOURNAL_FOREIGN");
   });
 
-  it("another program's database", async () => {
+  const customers = "CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')";
+  it.each([
+    ["with tables", customers],
+    ["with strings of another encoding", `PRAGMA encoding = 'UTF-16le'; ${customers}`],
+    ["that is still empty, but marked as its own", "PRAGMA application_id = 7; PRAGMA user_version = 1"],
+    ["that writes a log", `PRAGMA journal_mode = WAL; ${customers}`],
+  ])("the database of another program %s", async (_what, sql) => {
     const file = newFile();
     const db = await connection(file);
-    db.exec("CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
+    db.exec(sql);
     db.close();
     await checkRefused(file, "JOURNAL_FOREIGN");
   });
 
-  it("another program's database with texts of another encoding", async () => {
-    const file = newFile();
-    const db = await connection(file);
-    db.exec("PRAGMA encoding = 'UTF-16le'; CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
-    db.close();
-    await checkRefused(file, "JOURNAL_FOREIGN");
-  });
-
-  it("another program's database that is still empty, but marked as its own", async () => {
-    const file = newFile();
-    const db = await connection(file);
-    db.exec("PRAGMA application_id = 7; PRAGMA user_version = 1");
-    db.close();
-    await checkRefused(file, "JOURNAL_FOREIGN");
-  });
-
-  it("another program's database that was killed while it wrote: its log stays as it is", async () => {
+  it("the database of another program that was killed while it wrote: its log stays as it is", async () => {
     const [source, file] = [newFile(), newFile()];
     const db = await connection(source);
-    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
+    db.exec(`PRAGMA journal_mode = WAL; ${customers}`);
     for (const end of ["", "-wal"]) copyFileSync(`${source}${end}`, `${file}${end}`);
     db.close();
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
-    await checkRefused(file, "JOURNAL_FOREIGN");
-  });
-
-  it("another program's database that writes a log", async () => {
-    const file = newFile();
-    const db = await connection(file);
-    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
-    db.close();
     await checkRefused(file, "JOURNAL_FOREIGN");
   });
 
@@ -174,16 +149,10 @@ describe("a file that is no journal", () => {
     expect(statSync(file).size).toBeGreaterThan(0);
     await written(journalAt(file), "a", [started("a", 0)]);
   });
-
-  it("an empty file is a new journal", async () => {
-    const file = newFile();
-    writeFileSync(file, "");
-    expect(await journalAt(file).runs()).toEqual([]);
-  });
 });
 
 describe("an open file", () => {
-  it("SqliteJournal.J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
+  it("SqliteJournal.J1 forces every commit to the disk, and trusts nothing in the file", async () => {
     const db = await openFile({ kind: JOURNAL, file: newFile(), clock: systemClock, patience: 0 });
     const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map(
       (name) => db.first(`PRAGMA file.${name}`)?.[0],
@@ -193,30 +162,15 @@ describe("an open file", () => {
   });
 });
 
-describe("a place where no file can be", () => {
-  it("below a file", async () => {
-    const file = newFile();
-    writeFileSync(file, "a file");
-    expect(await errorOf(sqlite({ path: join(file, "journal.db") }).runs())).toMatchObject({
-      code: "JOURNAL_UNWRITABLE",
-      cause: { code: expect.stringMatching(/^E(EXIST|NOTDIR)$/) as unknown },
-    });
+describe("a path at which no file can be", () => {
+  it.each([
+    ["below a file", (file: string) => (writeFileSync(file, "a file"), join(file, "journal.db"))],
+    ["at a folder", (file: string) => (mkdirSync(file), file)],
+  ])("%s", async (_where, make) => {
+    expect((await errorOf(sqlite({ path: make(newFile()) }).runs()))?.code).toBe("JOURNAL_UNWRITABLE");
   });
 
-  it("where a folder is", async () => {
-    const file = newFile();
-    mkdirSync(file);
-    expect((await errorOf(sqlite({ path: file }).runs()))?.code).toBe("JOURNAL_UNWRITABLE");
-  });
-
-  it("a folder that nobody may write", async ({ skip }) => {
-    skip(process.getuid?.() === 0, "root may write everywhere");
-    const file = newFile("closed/journal.db");
-    mkdirSync(dirname(file), { mode: 0o500 });
-    expect((await errorOf(sqlite({ path: file }).runs()))?.code).toBe("JOURNAL_UNWRITABLE");
-  });
-
-  it("the next question tries again", async () => {
+  it("is tried again by the next call", async () => {
     const file = newFile("later/journal.db");
     const blocked = dirname(file);
     writeFileSync(blocked, "in the way");
@@ -227,7 +181,7 @@ describe("a place where no file can be", () => {
     expect(await journal.runs()).toEqual([{ runId: "a", events: 1 }]);
   });
 
-  it("where the folder of locks belongs: nothing is claimed", async () => {
+  it("of the locks: nothing is claimed", async () => {
     const file = newFile();
     const journal = journalAt(file);
     await journal.create("a");

@@ -177,7 +177,7 @@ describe("a file of memories", () => {
     expect(ids).toEqual(["m0", "m1", "m2", "m3", "m4", "after"]);
   });
 
-  it("that is a folder, or may not be written, is told as such", async () => {
+  it("that is a folder, or cannot be written, is reported as such", async () => {
     const folder = join(dirname(newFile()), "folder");
     mkdirSync(folder);
     expect(await recovered(folder)).toMatchObject({ name: "MemoryError" });

@@ -1,10 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findNondeterminism } from "../../src/checks/index.ts";
 import { root } from "../architecture/read-house.ts";
-import { command, linesIn } from "../cli/kept-run.ts";
 import { titled } from "../titled.ts";
 
 const namesIn = async (source: string): Promise<readonly string[]> => (await findNondeterminism(source)).map(({ name }) => name);
@@ -67,29 +65,6 @@ describe("what differs from run to run in a role", () => {
 
   it("is told for a text that is a program only", async () => {
     await expect(findNondeterminism("const = 3")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
-  });
-
-  it("is told by the command, which then ends with 1", async () => {
-    const cwd = mkdtempSync(join(tmpdir(), "troupe-determinism-"));
-    try {
-      writeFileSync(join(cwd, "dice.mjs"), role("return { n: Math.random() };"));
-      writeFileSync(join(cwd, "good.mjs"), role("return { n: out.random() };"));
-      const found = await command(cwd, ["check", "--determinism", "dice.mjs"]);
-      expect([found.code, found.stdout]).toEqual([
-        1,
-        expect.stringMatching(/^dice\.mjs:2:\d+ {2}Math\.random differs from run to run: draw from out\.random\(\)/),
-      ]);
-      const json = await command(cwd, ["check", "--determinism", "dice.mjs", "--json"]);
-      expect(linesIn(json.stdout)).toMatchObject([{ type: "determinism", exitCode: 1, faults: [{ line: 2, name: "Math.random" }] }]);
-      expect((await command(cwd, ["check", "--determinism", "good.mjs"])).code).toBe(0);
-      expect(await command(cwd, ["check", "--determinism", "gone.mjs"])).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining("FILE_UNREADABLE"),
-      });
-      expect(await command(cwd, ["check", "--determinism"])).toMatchObject({ code: 2, stderr: expect.stringContaining("OPTION_INVALID") });
-    } finally {
-      rmSync(cwd, { recursive: true });
-    }
   });
 
   it("is in no example, as they are built", { tags: ["company", "long"] }, async () => {

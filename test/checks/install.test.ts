@@ -75,15 +75,6 @@ describe.runIf(sandbox.kind === "bubblewrap")("installPackages in bubblewrap", (
     expect(ran).toMatchObject({ kind: "exited", code: 0, stdout: "the tool runs\n" });
   });
 
-  it("leaves the project as it is where a package is not there", { tags: ["company", "long"] }, async () => {
-    await using registry = await registryOf({});
-    const root = projectOf({ "package.json": manifest({ nothing: "1" }), "node_modules/mine.js": "mine" });
-    const report = await installPackages({ root, sandbox, stack: "node", registry: registry.url });
-    expect(report).toMatchObject({ kind: "failed", reason: expect.stringContaining("nothing") });
-    expect(readFileSync(join(root, "node_modules", "mine.js"), "utf8")).toBe("mine");
-    expect(readdirSync(root).sort()).toEqual(["node_modules", "package.json"]);
-  });
-
   it("gives no setting, lock file or program of the project to the command", { tags: ["company", "long"] }, async () => {
     await using registry = await registryOf({ tool: {} });
     await using secret = await secretServer();

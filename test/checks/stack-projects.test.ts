@@ -145,22 +145,6 @@ describe("a project that follows the rules of its stack", () => {
     expect(isProven(found)).toBe(true);
     expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
   });
-
-  it("gives the same result each time, without times and temporary paths", { tags: ["company", "long"] }, async () => {
-    const files = {
-      ...NODE,
-      "src/count.mjs": `throw new Error("broken");\n`,
-      "README.md": "## Use\n```sh\nnode src/cli.mjs gone.txt\n```\n",
-    };
-    const [first, second] = [await verified("node", files), await verified("node", files)];
-    expect(first).toEqual(second);
-    expect(JSON.stringify(first)).not.toMatch(/\/tmp\/|\/project\//);
-    expect(first.faults.map(({ kind, file }) => `${kind} ${file ?? ""}`)).toEqual([
-      "syntax src/cli.mjs",
-      "syntax src/count.mjs",
-      "readme README.md",
-    ]);
-  });
 });
 
 describe("a page that is dead on arrival", () => {

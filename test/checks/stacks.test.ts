@@ -10,19 +10,6 @@ describe("the stacks", () => {
     expect(error.message).toContain('(node, page, python), got "cobol\\u{1b}"');
   });
 
-  it("are plain data that a prompt can take", () => {
-    expect(JSON.parse(JSON.stringify(stacks))).toEqual(stacks);
-    for (const { rules, sources, testPath } of stacks) {
-      expect(rules.length).toBeGreaterThan(3);
-      expect(rules.join("\n").length).toBeLessThan(3_500);
-      expect([...sources, ".mjs"].some((ending) => testPath.endsWith(ending))).toBe(true);
-    }
-  });
-
-  it("expect of a project in Python no more than a README, for it may be one script", () => {
-    expect(stackNamed("python").layout).toEqual(["README.md"]);
-  });
-
   it.each([
     [["package.json", "src/cli.mjs"], "node"],
     [["index.html", "src/app.js", "package.json"], "page"],

@@ -90,12 +90,4 @@ describe("VerificationCache", () => {
     await cache.verify(requestFor(root));
     expect(asked).toHaveLength(2);
   });
-
-  it("takes the caller's word for what is green", async () => {
-    const { cache, asked } = cacheOf(() => ({ ...green, faults: [{ kind: "tests", message: "old" }] }));
-    const root = projectOf(files);
-    await cache.verify(requestFor(root), () => true);
-    expect((await cache.verify(requestFor(root))).faults).toHaveLength(1);
-    expect(asked).toHaveLength(1);
-  });
 });

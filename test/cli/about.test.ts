@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
 import { recordedModel } from "../../src/cli/model-choice.ts";
-import { readFlags } from "../../src/cli/option-values.ts";
 import { companySettings } from "../../src/cli/settings.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { refusedSandbox } from "../../src/workspace/index.ts";
@@ -79,18 +78,6 @@ describe("how a run goes on", () => {
     });
   });
 
-  it("is otherwise where the options say so", () => {
-    const flags = readFlags({ budget: "2", sandbox: "bubblewrap", force: true, allowUnpriced: true, rounds: "4" });
-    expect(recordedSettings(about, state, flags)).toMatchObject({
-      budget: 2_000_000,
-      isBudgetExplicit: true,
-      sandbox: "bubblewrap",
-      force: true,
-      allowUnpriced: true,
-      rounds: 4,
-    });
-  });
-
   it.each([
     [0, 7],
     [6, 7],
@@ -99,13 +86,6 @@ describe("how a run goes on", () => {
   ])("gives one that has had %i rounds %i in all", (round, rounds) => {
     expect(recordedSettings(about, { round, budget: undefined, bounds: {} }, {}).rounds).toBe(rounds);
     expect(recordedSettings(about, { round, budget: undefined, bounds: { rounds: 7 } }, {}).rounds).toBe(rounds);
-  });
-
-  it.each([
-    [8, 30],
-    [30, 37],
-  ])("gives one whose bound was raised to 30 and that has had %i rounds %i in all", (round, rounds) => {
-    expect(recordedSettings(about, { round, budget: undefined, bounds: { rounds: 30 } }, {}).rounds).toBe(rounds);
   });
 
   it.each([1, 3])("refuses --rounds %s, which are used up", (rounds) => {
@@ -143,12 +123,5 @@ describe("the model of a run that goes on", () => {
   it("costs what it did, unless it is another or an option says so", () => {
     expect(reached({ price: { input: 3, output: 4 } })).toMatchObject({ model: { price: { input: 3, output: 4 } } });
     expect(reached({ model: "another" })).toMatchObject({ model: { id: "another", price: undefined } });
-  });
-
-  it("cannot be reached without a place and a key", () => {
-    expect(reached({}, {}, { ...about, model: { id: "gpt-5" } })).toEqual({ kind: "none", asked: "gpt-5" });
-    expect(reached({}, { TROUPE_BASE_URL: "http://other/v1" }, { ...about, model: { id: "gpt-5" } })).toMatchObject({
-      model: { id: "gpt-5", baseURL: "http://other/v1" },
-    });
   });
 });

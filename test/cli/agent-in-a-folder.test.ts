@@ -1,29 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import type { StubReply } from "../../src/testing/index.ts";
+import { calls, command, freshFolder, git, linesIn, reach, serving } from "./kept-run.ts";
 
-/** A reply that calls a tool. */
-function calls(name: string, args: object, text = ""): StubReply {
-  return { text, toolCalls: [{ name, arguments: JSON.stringify(args) }] };
-}
-
-function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
-  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
-  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "done" } });
-}
-
-const reach = (stub: OpenAIStub): readonly string[] => ["--base-url", stub.url, "--model", "stub-1"];
 const create = (path: string, content: string, more: object = {}): StubReply =>
   calls("editor", { command: "create", path, content, ...more });
-
-function git(cwd: string, ...args: readonly string[]): string {
-  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
-  return execFileSync("git", ["-C", cwd, ...who, ...args], { encoding: "utf8" }).trim();
-}
 
 /** A folder with a project in it, in a repository of its own. */
 function repository(files: Readonly<Record<string, string>> = { "big.txt": "x".repeat(5_000), "small.txt": "small" }): string {
@@ -57,17 +39,6 @@ describe("an agent in a folder that is there", () => {
     expect(code).toBe(0);
     expect(JSON.stringify(stub.requests[1]?.messages.at(-1))).toContain("have not seen what it holds");
     expect(readFileSync(join(cwd, "notes.txt"), "utf8")).toBe("mine now");
-  });
-
-  it("prints its answer once, however many lines it has, and its words beside a call when they come", async () => {
-    const answer = "First line.\nSecond line.\nThird line.";
-    await using stub = await serving(calls("editor", { command: "create", path: "a.txt", content: "a" }, "I begin.\nThen I write."), {
-      text: answer,
-    });
-    const { stdout, stderr } = await command(freshFolder(), ["agent", "do it", "--allow", "editor", ...reach(stub)]);
-    for (const line of answer.split("\n")) expect(`${stdout}\n${stderr}`.split(line)).toHaveLength(2);
-    expect(stdout).toContain(answer);
-    expect(stderr).toMatch(/I begin\.\n.*Then I write\.\n[^]*editor/);
   });
 });
 

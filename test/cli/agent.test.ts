@@ -1,28 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
+import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
-
-/** A reply that calls a tool. */
-function calls(name: string, args: object, text = ""): StubReply {
-  return { text, toolCalls: [{ name, arguments: JSON.stringify(args) }] };
-}
+import { calls, command, eventsIn, freshFolder, linesIn, newestIn, reach, serving } from "./kept-run.ts";
 
 const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" }, "I write the note down.\n");
-
-/** A server that answers by how many results of tools it has seen. */
-function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
-  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
-  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
-}
-
-const reach = (stub: OpenAIStub): readonly string[] => ["--base-url", stub.url, "--model", "stub-1"];
 
 describe("troupe agent", () => {
   it("works with its tools and tells its answer, what it did on the way, and what it cost", async () => {
@@ -66,17 +52,6 @@ describe("troupe agent", () => {
     expect(stdout).toMatch(/May Agent use the tool "shell"\?[^]*; rm -rf notes/);
   });
 
-  it("a no is told to the model, which goes another way", async () => {
-    await using stub = await serving(CREATE, { text: "as you wish" });
-    const cwd = freshFolder();
-    const { stdout } = await command(cwd, ["agent", "note that I need milk", ...reach(stub), "--out", "notes"]);
-    const [, id = ""] = /troupe answer (\S+)/.exec(stdout) ?? [];
-    const answered = await command(cwd, ["answer", id, "not on my disk", "--base-url", stub.url]);
-    expect(answered.stdout).toContain("as you wish");
-    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("not on my disk");
-    expect(existsSync(join(cwd, "notes/note.txt"))).toBe(false);
-  });
-
   it("prints its events and its answer as lines of JSON", async () => {
     await using stub = await serving(CREATE, { text: "written" });
     const { stdout } = await command(freshFolder(), ["agent", "note it", ...reach(stub), "--allow", "editor", "--json"]);
@@ -94,16 +69,6 @@ describe("troupe agent", () => {
     const again = await command(cwd, ["resume", "--budget", "1", "--base-url", stub.url]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("written") as string });
     expect(stub.requests).toHaveLength(2);
-  });
-
-  it("is replayed from its record alike, without a call", { tags: ["company", "long"] }, async () => {
-    await using stub = await serving(CREATE, { text: "written" });
-    const cwd = freshFolder();
-    await command(cwd, ["agent", "note it", ...reach(stub), "--allow", "editor", "--out", "notes"]);
-    const asked = stub.requests.length;
-    const replayed = await command(cwd, ["replay", await newestIn(cwd)]);
-    expect(replayed).toMatchObject({ code: 0 });
-    expect(stub.requests).toHaveLength(asked);
   });
 });
 
@@ -270,19 +235,5 @@ describe("troupe agent --plan", () => {
     const asked = stub.requests.length;
     expect(await command(cwd, ["replay", await newestIn(cwd)])).toMatchObject({ code: 0 });
     expect(stub.requests).toHaveLength(asked);
-  });
-
-  it("asks a person for each step's call, and goes on with the answer where it was", { tags: ["company", "long"] }, async () => {
-    await using stub = await planner();
-    const cwd = freshFolder();
-    mkdirSync(join(cwd, "out"));
-    const first = await command(cwd, ["agent", "write two files", "--plan", "--out", "out", ...reach(stub)]);
-    const [, id = ""] = /troupe answer (\S+)/.exec(first.stdout) ?? [];
-    expect(first.code).toBe(5);
-    const second = await command(cwd, ["answer", id, "yes", "--base-url", stub.url]);
-    expect([second.code, second.stdout]).toEqual([5, expect.stringContaining("b.txt")]);
-    const last = await command(cwd, ["answer", id, "yes", "--base-url", stub.url]);
-    expect([last.code, last.stdout]).toEqual([0, expect.stringContaining("Both files are written.")]);
-    expect(stub.requests).toHaveLength(6);
   });
 });

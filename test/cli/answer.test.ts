@@ -16,7 +16,7 @@ import { type Role, type RoleContext, Team } from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, eventsIn, freshFolder, linesIn } from "./kept-run.ts";
+import { command, eventsIn, freshFolder, linesIn, expectRefusal } from "./kept-run.ts";
 
 const [one, two] = [
   { id: "abcd1234", role: "Bob", text: "Which colour?" },
@@ -142,10 +142,7 @@ describe("a run that waits for a person", () => {
     );
     expect(answer).toMatchObject({ ok: true, value: "red", act: "Alice#0~1" });
     expect(linesIn(stdout).at(-1)).toMatchObject({ type: "result", runId: "waits", status: "finished", questions: [] });
-    expect(await command(cwd, ["answer", "waits", ids[0] ?? "", "blue"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("(QUESTION_ANSWERED)") as string,
-    });
+    await expectRefusal(cwd, ["answer", "waits", ids[0] ?? "", "blue"], "QUESTION_ANSWERED");
   });
 
   it("takes its answer without an id where one question waits, and from standard input", { tags: ["company", "long"] }, async () => {
@@ -173,10 +170,7 @@ describe("a run that waits for a person", () => {
   it("refuses an empty answer", async () => {
     const { cwd, ids } = await twoQuestions;
     for (const text of ["", "  ", "-"]) {
-      expect(await command(cwd, ["answer", "waits", ids[0] ?? "", text], { stdin: "\n" })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining("(ANSWER_MISSING)") as string,
-      });
+      await expectRefusal(cwd, ["answer", "waits", ids[0] ?? "", text], "ANSWER_MISSING", { stdin: "\n" });
     }
   });
 });

@@ -11,7 +11,7 @@ import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import type { StubHandler } from "../../src/testing/openai-stub.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
 import { until } from "../workspace/scratch.ts";
-import { run as runProcess, start, startInShell } from "./child.ts";
+import { run as runProcess, start } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { command, type Given, type Said } from "./kept-run.ts";
 
@@ -91,7 +91,6 @@ describe("words without a run", () => {
   it.each([
     [["dmeo"], "Did you mean: troupe demo?"],
     [["docter", "--json"], "Did you mean: troupe doctor"],
-    [["demo todo"], 'Did you mean: troupe demo todo? To use it as an idea: troupe run "demo todo"'],
     [["tetris"], "may be a mistyped command"],
     [["resmue"], "Did you mean: troupe resume?"],
     [["resume"], "STORE_MISSING"],
@@ -180,22 +179,6 @@ describe("a bundled idea", () => {
     child.process.stdout.destroy();
     expect(await child.ended).toBe(0);
     expect(child.said.stderr).toBe("");
-  });
-
-  it("sends no colour and no cursor code where nobody looks, unless it is told to", { tags: ["company", "long"] }, async () => {
-    const plain = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain") });
-    expect(plain.stdout + plain.stderr).not.toContain("\u001b");
-    const forced = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });
-    expect(forced.stdout).toContain("\u001b[33m");
-    const off = await run(["demo", "todo", "--rounds", "1", "--no-color"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });
-    expect(off.stdout + off.stderr).not.toContain("\u001b");
-  });
-
-  it("does not wait for a pipe that nobody writes into", async () => {
-    const at = folder("fifo");
-    expect(await startInShell("mkfifo idea", { cwd: at }).ended).toBe(0);
-    const { code, stderr } = await run(["-f", "idea"], { cwd: at });
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("troupe - < idea") as string });
   });
 
   it("takes its idea from a file or from its input", async () => {

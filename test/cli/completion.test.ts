@@ -6,7 +6,7 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { command, freshFolder } from "./kept-run.ts";
+import { command, freshFolder, expectRefusal } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007`touch owned`\t$(touch owned)\n\u202e";
@@ -123,11 +123,7 @@ describe("completion", () => {
   });
 
   it("refuses a shell that it does not know", async () => {
-    expect(await command("/nowhere", ["completion", "tcsh"])).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("one of bash, zsh, fish") as string,
-    });
+    await expectRefusal("/nowhere", ["completion", "tcsh"], "one of bash, zsh, fish");
   });
 
   it.runIf(installed.has("bash"))("works in bash, which divides words at = and :", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
-import { command, freshFolder, linesIn, newestIn, type Said } from "./kept-run.ts";
+import { command, freshFolder, linesIn, newestIn, expectRefusal, type Said } from "./kept-run.ts";
 
 const CREW = `
 name: desk
@@ -176,9 +176,6 @@ describe("troupe check", () => {
   });
 
   it("says how to name a crew where there is none", async () => {
-    expect(await command(freshFolder(), ["check"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/there is no company\.yaml here/),
-    });
+    await expectRefusal(freshFolder(), ["check"], /there is no company\.yaml here/);
   });
 });

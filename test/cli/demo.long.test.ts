@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DeliveryReport } from "../../src/cli/delivery-report.ts";
+import type { DeliveryReport } from "../../src/cli/delivery.ts";
 import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 // @module-tag company

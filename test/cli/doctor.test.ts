@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ownProcess } from "../../src/adapters/process-identity.ts";
@@ -18,7 +18,6 @@ import { modelChoice } from "../../src/cli/model-settings.ts";
 import type { Flags } from "../../src/cli/options.ts";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
-import { titled } from "../titled.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { command, freshFolder } from "./kept-run.ts";
 
@@ -45,21 +44,10 @@ describe("checkLeftovers", () => {
 
 describe("the machine's own checks", () => {
   it("look at git, the sandbox and the browser without failing: projects are written without them", async () => {
-    for (const check of [await checkGit(), await checkSandbox(), await checkPages({ env: {} })]) {
+    for (const check of [await checkGit(), await checkSandbox(), await checkPages({ env: { CHROME_PATH: "/nowhere/chromium" } })]) {
       expect(["ok", "warn"]).toContain(check.state);
       expect(check.state === "ok" || check.hint !== undefined).toBe(true);
     }
-  });
-});
-
-describe("checkPages", () => {
-  it("says what to install where there is no browser", async () => {
-    expect(await checkPages({ env: { CHROME_PATH: "/nowhere/chromium" } })).toEqual({
-      name: "pages",
-      state: "warn",
-      text: "no browser",
-      hint: "Page steps of acceptance criteria are not checked: /nowhere/chromium is no program.",
-    });
   });
 });
 
@@ -68,11 +56,8 @@ describe("checkModel", () => {
     return checkModel(fakeHost({ env }), flags);
   }
 
-  it("says how to set one where there is none", () => {
+  it("says how to set one, and never shows a key", () => {
     expect(check({})).toMatchObject({ state: "warn", hint: expect.stringContaining("OPENAI_API_KEY") as string });
-  });
-
-  it("says that a key is there and never what it is", () => {
     const found = check({ OPENAI_API_KEY: "sk-hidden-hidden-hidden" });
     expect(found).toMatchObject({ state: "ok", text: expect.stringContaining("key from OPENAI_API_KEY") as string });
     expect(JSON.stringify(found)).not.toContain("hidden");
@@ -104,11 +89,7 @@ describe("pingModel", () => {
     return await pingModel(fakeHost({ env }), choice.model, new AbortController().signal);
   }
 
-  it.each<[string, StubReply]>([
-    ["answers", "ready"],
-    ["answers with nothing", { fault: "empty" }],
-    ["stops at its length", { fault: "length" }],
-  ])("reaches a model that %s", async (_what, reply) => {
+  it.each<StubReply>(["ready", { fault: "empty" }, { fault: "length" }])("reaches a model that answers %j", async (reply) => {
     expect(await ping(reply)).toMatchObject({ state: "ok" });
   });
 
@@ -139,37 +120,20 @@ describe("checkOut", () => {
     expect(await checkOut(fakeHost({ cwd: scratch }), "not/there/yet")).toMatchObject({ state: "ok" });
     expect(readdirSync(scratch)).toEqual([]);
   });
-
-  it("fails in a folder that may not be written", async () => {
-    const folder = join(scratch, "locked");
-    mkdirSync(folder, { mode: 0o500 });
-    const check = await checkOut(fakeHost({ cwd: folder }), undefined);
-    chmodSync(folder, 0o700);
-    // Nothing is locked to root.
-    expect(check.state).toBe(process.getuid?.() === 0 ? "ok" : "fail");
-  });
 });
 
-describe("the doctor's verdict", () => {
-  const ok: Check = { name: "node", state: "ok", text: "20.19.0" };
-  const warn: Check = { name: "git", state: "warn", text: "not found", hint: "Install it." };
-
-  it.each(
-    titled<[readonly Check[], number]>([
-      [[ok, warn], 0],
-      [[ok, { ...warn, name: "ping", state: "fail" }], 7],
-      [
-        [
-          { ...ok, state: "fail" },
-          { ...warn, name: "ping", state: "fail" },
-        ],
-        1,
-      ],
-      [[{ ...warn, name: "output", state: "fail" }], 1],
-    ]),
-  )("of %s", (_case, checks, code) => {
-    expect(exitCodeOfChecks(checks)).toBe(code);
-  });
+it.each<[readonly Partial<Check>[], number]>([
+  [[{ name: "git", state: "warn" }], 0],
+  [[{ name: "ping", state: "fail" }], 7],
+  [
+    [
+      { name: "node", state: "fail" },
+      { name: "ping", state: "fail" },
+    ],
+    1,
+  ],
+])("exits for %j with %i", (checks, code) => {
+  expect(exitCodeOfChecks(checks as readonly Check[])).toBe(code);
 });
 
 describe("the doctor's look at the store", () => {

@@ -18,11 +18,6 @@ import { titled } from "../titled.ts";
 const plain = { style: styleFor(false), isVerbose: false };
 
 describe("errorReport", () => {
-  it("tells an error of ours in its own words, with its code", () => {
-    const told = errorReport(new UsageError("OPTION_INVALID", "Expected a number, got none."), {});
-    expect(errorLines(told, plain)).toEqual(["error: Expected a number, got none. (OPTION_INVALID)"]);
-  });
-
   it("tells what it has no plan for as such, without a stack", () => {
     const told = errorReport(new TypeError("x is not a function"), {});
     expect(told).toMatchObject({ code: "UNEXPECTED", isControl: false });
@@ -106,10 +101,6 @@ describe("exitCodeOf", () => {
     ["stopped", 1],
   ])("gives a run that is %s the code %i", (status, code) => {
     expect(exitCodeOf({ status })).toBe(code);
-  });
-
-  it.each(["passed", "not run", "none", undefined])("calls a finished run done when its tests are %s", (tests) => {
-    expect(exitCodeOf({ status: "finished", tests })).toBe(0);
   });
 
   it("tells failing tests of a finished run, and of no other", () => {

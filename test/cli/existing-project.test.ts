@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,12 +5,7 @@ import type { ResultReport } from "../../src/cli/report.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
-import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
-
-function git(cwd: string, ...args: readonly string[]): string {
-  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
-  return execFileSync("git", ["-C", cwd, ...who, ...args], { encoding: "utf8" }).trim();
-}
+import { command, freshFolder, git, linesIn, newestIn } from "./kept-run.ts";
 
 const files = {
   "package.json": '{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }\n',

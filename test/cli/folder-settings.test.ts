@@ -97,25 +97,6 @@ describe("bounds that a folder asks for", () => {
       }),
     );
   });
-
-  it.each([
-    ["of its config file", { "troupe.config.yaml": "budget: 90\nrounds: 90" }, [] as readonly string[]],
-    ["of a crew's file", { "crew.yaml": `budget: 90\nrounds: 90\n${CREW}` }, ["--crew", "crew.yaml"]],
-    [
-      "of a crew's module",
-      { "crew.mjs": `export const crew = { budget: 90, rounds: 90, roles: [{ name: "Ada", actions: [{ name: "Say" }] }] };` },
-      ["--crew", "crew.mjs"],
-    ],
-  ])("are told where they do not hold: %s", async (_whose, files, words) => {
-    await using stub = await answering();
-    const place = placed({ "company.yaml": CREW, "~/config.yaml": `budget: 2\nrounds: 7\n${DEAR}`, ...files });
-    const crew = words.length === 0 ? ["--crew", "company.yaml"] : words;
-    const { code, stdout, stderr } = await run(stub, place, [...crew, "--model", "cheap-1"]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 7/)]);
-    expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
-      /asks for a budget of \$90.*stays at a budget of \$2\.00.*asks for 90 rounds.*stays at 7 rounds/,
-    );
-  });
 });
 
 describe("prices that a folder asks for", () => {
@@ -168,20 +149,6 @@ describe("models that a folder asks for", () => {
     expect(stub.requests).toEqual([]);
     expect((await asked("y\n")).code).toBe(0);
     expect(stub.requests.map(({ model }) => model)).toEqual(["dear-2"]);
-  });
-
-  it("are not asked for where an option or a variable names another", async () => {
-    await using stub = await answering();
-    const place = placed({ "troupe.config.yaml": "model: dear-2", "company.yaml": `model: dear-2\n${CREW}` });
-    const words = ["--crew", "company.yaml", "--allow-unpriced"];
-    const codes = [
-      (await run(stub, place, [...words, "--model", "mine-1"])).code,
-      (await run(stub, place, words, { TROUPE_MODEL: "mine-1" })).code,
-    ];
-    expect([codes, stub.requests.map(({ model }) => model)]).toEqual([
-      [0, 0],
-      ["mine-1", "mine-1"],
-    ]);
   });
 
   it("do not get a price that the user gave for another", async () => {

@@ -1,13 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { command, freshFolder } from "./kept-run.ts";
-
-function git(cwd: string, ...args: readonly string[]): string {
-  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
-  return execFileSync("git", ["-C", cwd, ...who, ...args], { encoding: "utf8" }).trim();
-}
+import { command, freshFolder, git } from "./kept-run.ts";
 
 describe("--force", () => {
   it(

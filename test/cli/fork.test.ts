@@ -144,7 +144,7 @@ describe("troupe fork", () => {
   });
 });
 
-describe("a fork refuses, and leaves no trace", () => {
+describe("a fork expectRefusal, and leaves no trace", () => {
   it.each([
     [["--at", "999999"], "FORK_POINT"],
     [["--at", "-1"], "OPTION_INVALID"],

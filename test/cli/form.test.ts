@@ -4,7 +4,6 @@ import { humanPort } from "../../src/cli/prompt.ts";
 import { widthOf, withoutCodes } from "../../src/cli/screen/layout.ts";
 import { questionRows } from "../../src/cli/screen/question.ts";
 import { inSession } from "../../src/cli/session.ts";
-import { WaitingError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { fieldsForm } from "../../src/role/human.ts";
 import type { HumanQuestion } from "../../src/tool/approval.ts";
@@ -67,13 +66,6 @@ describe("a form on a terminal", () => {
     expect(said).toContain('Expected one of "first", "second", got "third".');
     expect(said).toContain("seat.window (yes or no (true or false))\n> ");
     expect(said).toContain("note (a text)\n    Enter leaves it out.\n> ");
-  });
-
-  it("begins again where the fields do not fit together", async () => {
-    const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"], minProperties: 2 };
-    const { answer, error, said } = await asked({ form: { kind: "fields", schema } }, ["x"]);
-    expect([answer, error]).toEqual([undefined, expect.any(WaitingError)]);
-    expect(said.match(/ {2}a \(a text\)/g)).toHaveLength(2);
   });
 
   it.each<[z.ZodType, readonly string[], Json]>([

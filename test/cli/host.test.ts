@@ -37,15 +37,4 @@ describe("Interruptions", () => {
     host.signal("SIGINT");
     expect(host.exits).toEqual([0]);
   });
-
-  it("Interruptions.I3 takes a closed terminal, however often it is told, for one interruption", () => {
-    const host = fakeHost();
-    const interruptions = new Interruptions(host);
-    host.signal("SIGHUP");
-    host.signal("SIGHUP");
-    expect(interruptions).toMatchObject({ first: "SIGHUP", signal: { aborted: true } });
-    expect(host.exits).toEqual([]);
-    host.signal("SIGTERM");
-    expect(host.exits).toEqual([129]);
-  });
 });

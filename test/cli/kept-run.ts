@@ -1,8 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 
@@ -32,6 +35,32 @@ export async function command(cwd: string, words: readonly string[], { env = {},
   await nextMacrotask();
   return { code, stdout: host.stdout.text, stderr: host.stderr.text };
 }
+
+/** Runs a command that is refused with 2, for a reason. */
+export async function expectRefusal(cwd: string, words: readonly string[], reason: string | RegExp, given: Given = {}): Promise<Said> {
+  const said = await command(cwd, words, given);
+  expect({ words, ...said }).toMatchObject({ words, code: 2, stderr: expect.stringMatching(reason) as string });
+  return said;
+}
+
+export function git(cwd: string, ...args: readonly string[]): string {
+  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
+  return execFileSync("git", ["-C", cwd, ...who, ...args], { encoding: "utf8" }).trim();
+}
+
+/** A reply that calls a tool. */
+export function calls(name: string, args: object, text = ""): StubReply {
+  return { text, toolCalls: [{ name, arguments: JSON.stringify(args) }] };
+}
+
+/** A server that answers by how many results of tools it has seen. */
+export function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
+  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
+  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
+}
+
+/** The options that reach a server. */
+export const reach = (stub: OpenAIStub): readonly string[] => ["--base-url", stub.url, "--model", "stub-1"];
 
 /** The ids of the runs that are kept in a folder, the newest first. */
 export async function idsIn(cwd: string): Promise<readonly string[]> {

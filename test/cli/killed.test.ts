@@ -89,7 +89,7 @@ describe("a run that is killed during a model call", () => {
     const resumed = ended(cwd, stdout, stub.requests.map(taskOf));
     expect({ code, stderr: stderr.split("\n")[0] }).toMatchObject({
       code: 0,
-      stderr: /^Going on with run \S+, which was cut off\.$/.exec(stderr.split("\n")[0] ?? "")?.[0],
+      stderr: /^Continuing run \S+, which was cut off\.$/.exec(stderr.split("\n")[0] ?? "")?.[0],
     });
     const again = whole.tasks[k - 1] ?? "";
     expect(resumed.tasks.toSorted()).toEqual([...whole.tasks, again].toSorted());

@@ -110,14 +110,6 @@ describe("troupe memory show", () => {
     expect(stdout).toMatch(/^m1-bbbb +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +Cara +The cat/m);
   });
 
-  it("lists the newest, says what it left out, and takes one run alone", async () => {
-    const { stdout } = await command(await kept, ["memory", "show", "Ann", "--last", "1"]);
-    expect(stdout).toContain("and 3 messages before");
-    expect(stdout.trimEnd()).toMatch(/Said in another run$/);
-    const [counts] = linesIn((await command(await kept, ["memory", "show", "Ann", "--run", "run2", "--json"])).stdout);
-    expect(counts).toMatchObject({ type: "memory", roleId: "Ann", messages: 1, runs: 1, byCause: [{ messages: 1 }] });
-  });
-
   it("shows one message whole, by the beginning of its id", async () => {
     const { stdout } = await command(await kept, ["memory", "show", "Ann", "m1-b"]);
     expect(stdout).toMatch(/^Message +m1-bbbb\nRun +run1\nSaid +\d{4}-.* UTC by Cara\n/);

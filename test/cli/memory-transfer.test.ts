@@ -1,15 +1,13 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { main } from "../../src/cli/program.ts";
 import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { fakeHost } from "./fake-host.ts";
-import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
-import { command, freshFolder } from "./kept-run.ts";
+import { remark, remember, remembered } from "./kept-memory.ts";
+import { command, freshFolder, expectRefusal } from "./kept-run.ts";
 
 const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
 
@@ -51,10 +49,7 @@ describe("troupe memory export and import", () => {
   it("write over no file, and print nothing on a terminal", async () => {
     const { cwd, file } = await exported();
     const before = readFileSync(file, "utf8");
-    expect(await command(cwd, ["memory", "export", "../Ann", "ann.json"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("(EXPORT_UNWRITABLE)") as string,
-    });
+    await expectRefusal(cwd, ["memory", "export", "../Ann", "ann.json"], "EXPORT_UNWRITABLE");
     expect(readFileSync(file, "utf8")).toBe(before);
     const host = fakeHost({ cwd, isTTY: true });
     expect(await main(host, ["memory", "export", "../Ann"])).toBe(2);
@@ -97,27 +92,7 @@ describe("troupe memory export and import", () => {
       expect({ text: text.slice(0, 40), ...ended }).toMatchObject({ code: 2, stderr: expect.stringContaining(`(${code})`) as string });
       expect(existsSync(join(cwd, ".troupe"))).toBe(false);
     }
-    expect(await command(freshFolder(), ["memory", "import", "none.json"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("(FILE_UNREADABLE)") as string,
-    });
+    await expectRefusal(freshFolder(), ["memory", "import", "none.json"], "FILE_UNREADABLE");
     expect((await command(freshFolder(), ["memory", "import", file, "--as", " "])).stderr).toContain("(OPTION_INVALID)");
-  });
-
-  it("work while another process uses the store, and neither loses anything", { tags: ["company", "long"] }, async () => {
-    const { cwd } = await exported();
-    const open = new MemoryStorage({ roleId: "../Ann", runId: "live", store: sqliteStore({ path: memoryFile(cwd) }) });
-    await open.recover();
-    const writing = Promise.all(Array.from({ length: 20 }, (_, n) => open.add(remark(`live${n}`, `live ${n}`))));
-    const [imported, dumped] = await Promise.all([
-      command(cwd, ["memory", "import", "ann.json", "--as", "Bob"]),
-      command(cwd, ["memory", "export", "../Ann", "-"]),
-    ]);
-    await writing;
-    await open.close();
-    expect([imported.code, dumped.code]).toEqual([0, 0]);
-    expect(await remembered(cwd, "Bob")).toEqual(WORDS);
-    expect(await remembered(cwd, "../Ann")).toHaveLength(23);
-    expect(await command(cwd, ["memory", "import", "-", "--as", "Cara"], { stdin: dumped.stdout })).toMatchObject({ code: 0 });
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { demoIdeas } from "../../src/cli/demo-script.ts";
-import { noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
+import { noModel, realModel } from "../../src/cli/model-choice.ts";
 import type { ModelSettings } from "../../src/cli/model-settings.ts";
-import { companySettings, outputSettings } from "../../src/cli/settings.ts";
+import { companySettings } from "../../src/cli/settings.ts";
 import { usd } from "../../src/model/money.ts";
 import { titled } from "../titled.ts";
-import { fakeHost } from "./fake-host.ts";
 
 const company = companySettings({});
 const priced: ModelSettings = {
@@ -25,19 +24,6 @@ const unpriced: ModelSettings = {
 };
 
 describe("realModel", () => {
-  it("is bound by the default budget when its price is known", async () => {
-    expect(await realModel(priced, company)).toMatchObject({
-      budget: 3_000_000,
-      isPaid: true,
-      isScripted: false,
-      secrets: ["sk-hidden-hidden-hidden"],
-    });
-  });
-
-  it("is not bound by the default budget when its price is not known", async () => {
-    expect(await realModel(unpriced, company)).toMatchObject({ budget: undefined, isPaid: true, secrets: [] });
-  });
-
   it("refuses a budget that cannot bind, and says how to say otherwise", async () => {
     const refused = realModel(unpriced, companySettings({ budget: usd(1) }));
     await expect(refused).rejects.toMatchObject({ code: "BUDGET_UNPRICED", name: "UsageError" });
@@ -53,17 +39,6 @@ describe("realModel", () => {
     ]),
   )("refuses %s", async (_case, settings, code) => {
     await expect(realModel(settings, company)).rejects.toMatchObject({ code });
-  });
-});
-
-describe("scriptModel", () => {
-  it("is bound by the budget at its stated prices, and bills nothing", async () => {
-    const [idea] = await demoIdeas();
-    expect(idea).toBeDefined();
-    if (idea === undefined) return;
-    const chosen = scriptModel(idea, company, { host: fakeHost(), output: outputSettings({}) });
-    expect(chosen).toMatchObject({ budget: 3_000_000, isPaid: false, isScripted: true, model: { price: idea.price } });
-    expect(chosen.text).toContain(idea.title);
   });
 });
 

@@ -158,22 +158,6 @@ describe("a question of a role", () => {
     });
   }
 
-  it("is asked on the terminal, one at a time", async () => {
-    const { host, shows } = seat();
-    const answers: string[] = [];
-    const code = asking(host, async (ask) => {
-      answers.push(...(await Promise.all([ask("Which\u001b[2J colour?"), ask("Which size?")])));
-    });
-    await shows(/colour\?/);
-    expect(host.stderr.text).toContain("Bob asks you:\u001b[22m\n  Which\\u{1b}[2J colour?\n");
-    expect(host.stderr.text).not.toContain("Which size?");
-    host.stdin.write("red\n");
-    await shows(/Which size\?/);
-    host.stdin.write("large\n");
-    expect(await code).toBe(0);
-    expect(answers).toEqual(["red", "large"]);
-  });
-
   it("waits for another time when the input ends", async () => {
     const { host, shows } = seat();
     let thrown: unknown;

@@ -8,17 +8,6 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 const hidden = ["\u007f", "\u0085", "\u009b", "\u200b", "\u202e", "\u2066", "\ufeff", "\u2028", "\u2029", "\u{e0001}"];
 
 describe("JsonLines", () => {
-  it("writes one line for each value, also where a text holds separators", async () => {
-    const sink = new PassThrough({ encoding: "utf8" });
-    const json = new JsonLines(sink);
-    const values = [{ a: 1 }, { text: "one\ntwo\u2028three\u2029" }, null];
-    for (const value of values) await json.write(value);
-    const lines = String(sink.read())
-      .trimEnd()
-      .split(/[\n\u2028\u2029]/);
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(values);
-  });
-
   it("writes what is not seen as escapes that mean the same", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.constantFrom(...hidden), (value, character) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callLines, type PermissionQuestion, wholeCall } from "../../src/cli/permission.ts";
@@ -7,10 +7,9 @@ import { withoutCodes } from "../../src/cli/screen/layout.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
+import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
-import { command, eventsIn, freshFolder, newestIn } from "./kept-run.ts";
+import { command, eventsIn, freshFolder, newestIn, serving } from "./kept-run.ts";
 
 const style = styleFor(false);
 
@@ -26,12 +25,6 @@ describe("a call in question", () => {
     expect(all.join("\n")).toContain(String.raw`\u{1b}[2J`);
   });
 });
-
-/** A server that answers by how many results of tools it has seen. */
-function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
-  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
-  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
-}
 
 function edit(args: object): StubReply {
   return { text: "", toolCalls: [{ name: "editor", arguments: JSON.stringify(args) }] };
@@ -103,15 +96,5 @@ describe("an agent at the terminal", () => {
     ).toBe(0);
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy tea");
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("A person changed the arguments.");
-  });
-
-  it("is told what else the person says, and does not do it", async () => {
-    await using stub = await serving(edit(NEW), { text: "as you wish" });
-    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
-    mkdirSync(join(host.cwd, "notes"));
-    writeFileSync(join(host.cwd, "notes/mine.txt"), "mine\n");
-    typing(host, "not on my disk");
-    await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes"]);
-    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("and said: not on my disk");
   });
 });

@@ -88,24 +88,6 @@ describe("resultReport", () => {
     expect(JSON.stringify(resultReport({ ...result, status: "failed", error }, facts))).not.toContain("secret reply");
   });
 
-  it("says how it goes on, and how each question is answered", () => {
-    const questions = [{ id: "abcd", role: "Bob", text: "Which colour?" }];
-    const next = { goOn: "troupe resume run", answers: ['troupe answer run abcd "..."'] };
-    expect(resultReport({ ...result, status: "waiting", questions }, { ...facts, next })).toMatchObject({
-      exitCode: 5,
-      goOn: next.goOn,
-      questions: [{ ...questions[0], answer: next.answers[0] }],
-    });
-  });
-
-  it("says what is uncertain, and what a fork took from its parent", () => {
-    const fork = { parent: { runId: "parent", at: 7 }, reused: 2, reusedCalls: 1, paid: 1, saved: 500 };
-    expect(resultReport({ ...result, uncertain: 700, fork }, { ...facts, worstCase: 900 })).toMatchObject({
-      cost: { worstCase: 900, uncertain: 700 },
-      fork,
-    });
-  });
-
   it("takes no delivery for an answer to what a user said after it", () => {
     const verification = { verdicts: [], suites: [], faults: [] };
     const base = { kind: "delivery", name: "adder", size: "S", stack: "node", isDone: true, verification };

@@ -3,19 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseFixed } from "../../src/cli/option-values.ts";
 import { main } from "../../src/cli/program.ts";
-import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+import { calls, command, freshFolder, linesIn, newestIn, serving } from "./kept-run.ts";
 
-const calls = (name: string, args: object): StubReply => ({ text: "", toolCalls: [{ name, arguments: JSON.stringify(args) }] });
 const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" });
-
-/** A server that answers by how many results of tools it has seen. */
-function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
-  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
-  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
-}
 
 /** The help of a command, as one paragraph for each option. */
 async function helpOf(name: string): Promise<string> {

@@ -8,7 +8,7 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn } from "./kept-run.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
 import { Terminal } from "./terminal.ts";
 
 /** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
@@ -80,17 +80,6 @@ describe("resume refuses", () => {
     const ended = await command(await stopped, ["resume", ...words]);
     expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
     expect(ended.stderr).toContain(todo);
-  });
-
-  it("an id that several have, by naming them", { tags: ["company", "long"] }, async () => {
-    const cwd = await begun(1);
-    const id = await newestIn(cwd);
-    const exported = await command(cwd, ["runs", "export", id]);
-    for (const name of ["twin-1", "twin-2"]) await command(cwd, ["runs", "import", "-", "--as", name], { stdin: exported.stdout });
-    expect(await command(cwd, ["resume", "twin"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("twin-2, twin-1 have") as string,
-    });
   });
 });
 
@@ -192,7 +181,7 @@ describe("two processes and one run", () => {
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
     for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["tell", id, "red"], ["runs", "rm", id, "--yes"]]) {
-      expect(await command(cwd, words)).toMatchObject({ code: 2, stderr: expect.stringContaining("(RUN_OWNED)") as string });
+      await expectRefusal(cwd, words, "RUN_OWNED");
     }
     const shown = await command(cwd, ["runs", "show", id, "--json"]);
     expect(JSON.parse(shown.stdout)).toMatchObject({ status: "open", roles: [{ name: "Alice", isOpen: true }, {}, {}, {}, {}] });

@@ -6,7 +6,7 @@ import { defineAction, defineRole, Team } from "../../src/index.ts";
 import type { MessageFlow } from "../../src/inspector/message-flow.ts";
 import type { Observed, RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { command, freshFolder, linesIn, expectRefusal } from "./kept-run.ts";
 import { answered, asks, does, fails, recorded, says, started, word } from "./recorded-run.ts";
 
 const HOSTILE = '\u001b[2J\u202e"];\nclick n0 "javascript:x"';
@@ -42,10 +42,7 @@ describe("troupe runs flow", () => {
   });
 
   it("refuses other formats and unknown runs with 2", async () => {
-    expect(await command(await kept, ["runs", "flow", "run-1", "--format", "toString"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("(OPTION_INVALID)") as string,
-    });
+    await expectRefusal(await kept, ["runs", "flow", "run-1", "--format", "toString"], "OPTION_INVALID");
     expect((await command(await kept, ["runs", "flow", "nothing"])).stderr).toContain("(RUN_UNKNOWN)");
   });
 });

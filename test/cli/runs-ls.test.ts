@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { command, freshFolder, linesIn, expectRefusal } from "./kept-run.ts";
 
 function beginningOf(runId: string): RunEvent {
   return {
@@ -88,10 +88,6 @@ describe("troupe runs ls", () => {
     [["--after", "nobody"], "RUN_UNKNOWN"],
     [["--after", "t"], "RUN_AMBIGUOUS"],
   ])("refuses %j", async (words, told) => {
-    expect(await command(await kept, ["runs", "ls", ...words])).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining(told) as string,
-    });
+    await expectRefusal(await kept, ["runs", "ls", ...words], told);
   });
 });

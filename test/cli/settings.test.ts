@@ -109,22 +109,6 @@ describe("the value of an option", () => {
 describe("modelChoice", () => {
   const key = { OPENAI_API_KEY: "sk-1234567890" };
 
-  it("finds no model where there is neither a key nor a base URL", () => {
-    expect(modelChoice({}, {})).toEqual({ kind: "none", asked: undefined });
-    expect(modelChoice({ model: "gpt-5" }, {})).toEqual({ kind: "none", asked: "gpt-5" });
-    expect(modelChoice({}, { TROUPE_MODEL: "gpt-5" })).toEqual({ kind: "none", asked: "gpt-5" });
-    expect(modelChoice({}, { OPENAI_API_KEY: "", TROUPE_BASE_URL: "  ", TROUPE_MODEL: "" })).toEqual({ kind: "none", asked: undefined });
-  });
-
-  it("uses the default model with a key, and needs no key where there is a base URL", () => {
-    const model = { id: "gpt-5-mini", apiKey: "sk-1234567890", keyFrom: "OPENAI_API_KEY", baseURL: undefined, timeouts: {} };
-    expect(modelChoice({}, key)).toMatchObject({ kind: "model", model });
-    expect(modelChoice({ baseUrl: "http://127.0.0.1:11434/v1", silence: 1 }, {})).toMatchObject({
-      kind: "model",
-      model: { apiKey: undefined, keyFrom: undefined, timeouts: { silence: 1 } },
-    });
-  });
-
   it("prefers its own variables, and options to both", () => {
     const own = { TROUPE_API_KEY: "own", TROUPE_BASE_URL: "http://own/v1", TROUPE_MODEL: "mine" };
     const env = { ...key, ...own, OPENAI_BASE_URL: "http://other/v1" };

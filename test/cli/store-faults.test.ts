@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
-import { command, freshFolder, idsIn, newestIn } from "./kept-run.ts";
+import { command, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 
@@ -79,11 +79,7 @@ describe("a store that is damaged", () => {
 
   it("is told of before the run goes on, and what is whole can be read", async () => {
     const { cwd, id } = await damaged();
-    expect(await command(cwd, ["resume"])).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("(JOURNAL_DAMAGED)") as string,
-    });
+    await expectRefusal(cwd, ["resume"], "JOURNAL_DAMAGED");
     const events = await command(cwd, ["runs", "events", id]);
     const whole = events.stdout.trimEnd().split("\n");
     expect({ code: events.code, last: whole.at(-1) }).toMatchObject({ code: 2, last: expect.stringMatching(/^ +26 /) as string });
@@ -95,7 +91,7 @@ describe("a store that is damaged", () => {
       ["fork", id],
       ["runs", "export", id],
     ]) {
-      expect(await command(cwd, words)).toMatchObject({ code: 2, stderr: expect.stringContaining("JOURNAL_DAMAGED") as string });
+      await expectRefusal(cwd, words, "JOURNAL_DAMAGED");
     }
   });
 

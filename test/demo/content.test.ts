@@ -23,49 +23,7 @@ const RUN_LIMIT_MS = 120_000;
 /** Not loaded: a name that SVG needs. */
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
-const text = z.string().trim().min(1);
-const texts = z.array(text);
-/** Relative, inside the project, with forward slashes and plain names. */
-const path = z.string().regex(/^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/);
-const paths = z.array(path).refine((all) => new Set(all).size === all.length, "a path stands there twice");
-
-const Idea = z.strictObject({
-  id: text,
-  title: text,
-  idea: text,
-  aliases: texts.min(3),
-  model: z.literal("scripted-demo"),
-  price: z.strictObject({ input: z.number().positive(), output: z.number().positive() }),
-});
-const Prd = z.strictObject({
-  projectName: z.string().regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/),
-  language: z.literal("English"),
-  programmingLanguage: text,
-  originalRequirements: text,
-  productGoals: texts.min(1).max(5),
-  userStories: texts.min(3).max(8),
-  competitiveAnalysis: texts,
-  requirementAnalysis: text,
-  requirementPool: z.array(z.strictObject({ priority: z.enum(["P0", "P1", "P2"]), requirement: text })).min(1),
-  uiDesignDraft: text,
-  anythingUnclear: z.string(),
-});
-const Design = z.strictObject({
-  implementationApproach: text,
-  fileList: paths,
-  dataStructuresAndInterfaces: z.string().startsWith("classDiagram\n"),
-  programCallFlow: z.string().startsWith("sequenceDiagram\n"),
-  anythingUnclear: z.string(),
-});
-const Tasks = z.strictObject({
-  requiredPackages: texts,
-  logicAnalysis: z.array(z.strictObject({ file: path, description: text })),
-  taskList: paths.min(1),
-  testList: paths.min(2).max(3),
-  fullApiSpec: text,
-  sharedKnowledge: text,
-  anythingUnclear: z.string(),
-});
+const Tasks = z.object({ taskList: z.array(z.string()).min(1) });
 
 const all = readdirSync(DEMO).sort();
 /** The ideas whose replies are those of the waterfall. */
@@ -141,53 +99,6 @@ async function runTests(project: string): Promise<TestReport> {
   return { code, count, failed, output };
 }
 
-test("three ideas are there, and no wording belongs to two of them", () => {
-  expect(ids).toEqual(["2048", "life", "todo"]);
-  const wordings = ids.flatMap((id) => {
-    const { idea, aliases } = readJson(Idea, id, "idea.json");
-    return [idea, ...aliases].map((wording) =>
-      wording
-        .toLowerCase()
-        .replace(/[\s.!]+/g, " ")
-        .trim(),
-    );
-  });
-  expect(new Set(wordings).size).toBe(wordings.length);
-  const names = ids.map((id) => readJson(Prd, id, "prd.json").projectName);
-  expect(new Set(names).size).toBe(names.length);
-});
-
-describe.each(ids)("%s: the replies", (id) => {
-  test("design and tasks speak of the same files", () => {
-    const { fileList } = readJson(Design, id, "design.json");
-    const { taskList, testList, logicAnalysis } = readJson(Tasks, id, "tasks.json");
-    expect(sorted(fileList)).toEqual(sorted([...taskList, ...testList]));
-    expect(sorted(logicAnalysis.map(({ file }) => file))).toEqual(sorted(taskList));
-  });
-
-  test("every file of the tasks has its code, its review and its tests, and nothing else lies there", () => {
-    const { taskList, testList } = readJson(Tasks, id, "tasks.json");
-    expect(filesBelow(id, "code")).toEqual(sorted(taskList));
-    expect(filesBelow(id, "review")).toEqual(sorted(taskList.map((file) => `${file}.json`)));
-    expect(filesBelow(id, "tests").map((file) => `tests/${file}`)).toEqual(sorted(testList));
-    for (const file of testList) expect(file).toMatch(/^tests\/[\w-]+\.test\.mjs$/);
-    const known = [
-      "code",
-      "code-2",
-      "debug",
-      "debug-1",
-      "design.json",
-      "idea.json",
-      "prd.json",
-      "review",
-      "review-2",
-      "tasks.json",
-      "tests",
-    ];
-    expect(known).toEqual(expect.arrayContaining(readdirSync(join(DEMO, id))));
-  });
-});
-
 describe.each(ids)("%s: the files", (id) => {
   const files = contentsOf(id);
 
@@ -253,21 +164,4 @@ describe.each(ids)("%s: the project", (id) => {
       expect(report.count).toBeLessThanOrEqual(40);
     },
   );
-});
-
-describe("shopping: the answers", () => {
-  const part = (name: string): string[] => filesBelow("shopping", "answers", name).filter((file) => !file.includes("/"));
-
-  test("are one file for each reply, the same roles in both parts", () => {
-    expect(part("first")).toEqual(["alex-1.json", "alex-2.json", "alice-1.json", "vera-1.json"]);
-    expect(part("change")).toEqual(["alex-1.json", "alex-2.json", "alice-1.json", "vera-1.json"]);
-  });
-
-  test("mend what the first version had wrong, and the change adds to that", () => {
-    const source = (...names: string[]): string => readFileSync(join(DEMO, "shopping", "answers", ...names, "src/cli.mjs"), "utf8");
-    const mended = source("first", "alex-2").split("\n");
-    expect(source("first", "alex-1").split("\n")).not.toEqual(mended);
-    const lines = new Set(source("change", "alex-2").split("\n"));
-    expect(mended.filter((line) => !lines.has(line))).toHaveLength(2);
-  });
 });

@@ -26,7 +26,7 @@ const sentId = (id: string): string => id.replace(/\*\d+$/, "");
 
 describe("readers of a record with faults", () => {
   test(
-    "property: WayTable.W1 the inspector has in mailboxes what the runtime's state has there, after every event",
+    "property: DeliveryTable.W1 the inspector has in mailboxes what the runtime's state has there, after every event",
     { tags: "numbers" },
     async () => {
       await fc.assert(
@@ -34,13 +34,17 @@ describe("readers of a record with faults", () => {
           const timeline = new RunTimeline();
           timeline.add(await eventsOfNet(sketch));
           expect(timeline.trouble).toBeUndefined();
-          const { sent, ways } = timeline.record;
-          const all = Array.from({ length: ways.size }, (_, index) => ways.at(index)).filter((way) => way?.isDouble === false);
+          const { sent, deliveries } = timeline.record;
+          const all = Array.from({ length: deliveries.size }, (_, index) => deliveries.at(index)).filter(
+            (delivery) => delivery?.isDouble === false,
+          );
           for (let seq = 0; seq < timeline.length; seq += 1) {
             const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
             for (const role of timeline.stateAt(seq).roles.values()) {
-              const there = all.filter((way) => way?.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
-              const ids = there.map((way) => sent[way?.sent ?? -1]?.message.id ?? "");
+              const there = all.filter(
+                (delivery) => delivery?.role === role.name && isOver(delivery.delivered) && !isOver(delivery.consumed ?? delivery.dropped),
+              );
+              const ids = there.map((delivery) => sent[delivery?.sent ?? -1]?.message.id ?? "");
               expect(ids.toSorted()).toEqual(
                 role
                   .news()
@@ -49,7 +53,7 @@ describe("readers of a record with faults", () => {
               );
             }
           }
-          const fates = all.map((way) => way && endOf(way, timeline.length).fate);
+          const fates = all.map((delivery) => delivery && endOf(delivery, timeline.length).fate);
           expect(fates.filter((fate) => fate === "lost")).toHaveLength(timeline.now.faults.lost);
         }),
         { numRuns: tries(4, 60) },

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { DeliveryReport } from "../../src/cli/delivery-report.ts";
+import type { DeliveryReport } from "../../src/cli/delivery.ts";
 import { main } from "../../src/cli/program.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";

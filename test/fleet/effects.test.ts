@@ -7,7 +7,6 @@ import { forget } from "../../src/memories.ts";
 import { localEffects, type EffectPort } from "../../src/kernel/effect.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
-import { appendingBy } from "../team/recorded.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 const kit = { describe, it, expect };
@@ -207,34 +206,6 @@ describe("a step that a worker does", () => {
     await asked.promise;
     await clock.advance(2_000);
     expect(await ended).toBe("ABORTED");
-  });
-
-  it("takes the answer of an effect with more events than a call has arguments", { tags: ["fleet", "long"] }, async () => {
-    const [inner, driver] = [memoryJournal(), memoryRunDriver()];
-    const event = { v: 1, runId: "effect-k", seq: 0, time: 0 };
-    const many = Array.from({ length: 300_000 }, (): RunEvent => ({ ...event, type: "round.ended", round: 0 }) as RunEvent);
-    const answer = {
-      ...event,
-      type: "step.ended",
-      act: "a",
-      key: "s",
-      try: 1,
-      ok: true,
-      value: "long",
-      cost: 0,
-      basis: "none",
-    } as unknown as RunEvent;
-    let reads = 0;
-    const journal: Journal = {
-      ...appendingBy(inner, (...given) => inner.append(...given)),
-      async *read() {
-        reads += 1;
-        if (reads > 1) yield* [...many, answer];
-      },
-    };
-    const port = remoteEffects({ driver, journal, effects: ["tool:t"] });
-    const call = { key: "k", kind: "tool", name: "t", request: 1, idempotent: true, began: true, signal: new AbortController().signal };
-    expect((await port.run(call, async () => 1)).answer).toEqual({ ok: true, value: "long" });
   });
 
   it("RemoteEffects.E2 ends at its limit, and refuses what no worker can read", async () => {

@@ -219,35 +219,6 @@ describe("the workspaces of runs", () => {
     },
   );
 
-  it(
-    "DrivenFolder.F1 a run that is drained before anything happens in it stores its folder as of its record",
-    { tags: "numbers" },
-    async () => {
-      const [journal, driver] = [memoryJournal(), memoryRunDriver()];
-      const stop = new AbortController();
-      const team = potters(journal, machine(scratchFolder()), async () => stop.abort());
-      await team.run("clay", { id: "a", signal: stop.signal }).result;
-      const before = (await journal.runs()).find(({ runId }) => runId === "a")?.events ?? 0;
-      const stored: number[] = [];
-      const workspaces: RunWorkspaces = {
-        ...anyOf(machine(scratchFolder())),
-        fetch: async () => {
-          void worker.drain();
-          return "here";
-        },
-        put: async (_run, seq) => {
-          stored.push(seq);
-          return true;
-        },
-      };
-      const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, grace: 0 });
-      await driver.submit({ runId: "a", team: "potters", events: before });
-      await vi.waitUntil(() => stored.length > 0, LONG);
-      await worker.drain();
-      expect(stored).toEqual([before - 1]);
-    },
-  );
-
   it("RunWorkspaces.W1 a machine that another one took a run from stores nothing", { tags: "numbers" }, async () => {
     const [journal, store] = [memoryJournal(), scratchFolder()];
     const [one, two] = [machine(store), machine(store)];
@@ -286,16 +257,6 @@ describe("the workspaces of runs", () => {
       expect(await readdir(three.folderOf("a"))).toEqual(expect.arrayContaining(["x", "y"]));
     },
   );
-
-  it("a folder of runs that could not be made is made by a later call", { tags: "numbers" }, async () => {
-    const [journal, store, above] = [memoryJournal(), scratchFolder(), scratchFolder()];
-    const folder = join(above, "runs");
-    await writeFile(folder, "a file in its place");
-    const one = runWorkspaces({ objects: fileObjects({ dir: store }), folder });
-    await expect(one.fetch("a", journal)).rejects.toThrow("EEXIST");
-    await rm(folder);
-    expect(await one.fetch("a", journal)).toBe("new");
-  });
 
   it("two runs never have one folder, also where the id of one is the name of the other's", { tags: "numbers" }, () => {
     const one = machine(scratchFolder());

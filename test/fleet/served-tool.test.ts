@@ -98,21 +98,6 @@ describe("a tool of an agent that a worker does", () => {
     expect(closed[0]).toBe(opened[0]);
   });
 
-  it("of an answer that is no result fails, and the model reads why", async () => {
-    const picture = { outcome: "ok", result: { images: ["rain.png"] } };
-    const answers = ["found rain", { outcome: "ok", result: "found rain" }, { outcome: "fine", result: { output: "rain" } }, null, picture];
-    for (const answer of answers) {
-      const { result, events } = await asked(() => answer);
-      expect(result).toMatchObject({
-        status: "finished",
-        output: { content: expect.stringMatching(/^Error: EFFECT_INVALID: Expected the/) },
-      });
-      expect(events.flatMap((event) => (event.type === "step.ended" ? [event.value] : []))).toContainEqual(answer);
-    }
-    const byHand = await asked(() => ({ outcome: "ok", result: { output: "rain" } }));
-    expect(byHand.result.output?.content).toBe("rain");
-  });
-
   it("serves no other tool, and nothing that is none", async () => {
     const other = defineTool({ name: "find", description: "Finds.", execute: () => "found" });
     const { result } = await asked(servedTool(other));

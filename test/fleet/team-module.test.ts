@@ -42,8 +42,8 @@ describe("a module of teams", () => {
   });
 
   it.each([
-    ["it exports nothing", "", "exports nothing"],
-    ["no export is a function", "export const writers = 5, readers = [];", "it exports"],
+    ["it exports nothing", "", "got nothing"],
+    ["no export is a function", "export const writers = 5, readers = [];", "got writers, readers"],
     ["a list has more than functions", "export const writers = [() => ({}), 5];", "got"],
     ["an export is a team", `export const writers = new TestTeam({ name: "w" });`, "export writers, got"],
     ["a function returns no team", "export const writers = () => ({});", "got"],

@@ -9,7 +9,6 @@ import type { DeliveryHandler, RunJob } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 import { appendingBy } from "../team/recorded.ts";
-import { unhandledIn } from "../unhandled.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 /** A gate that a step waits at. */
@@ -99,22 +98,6 @@ describe("a worker", () => {
     expect((await eventsOf(journal, "a")).some(({ type }) => type === "run.resumed")).toBe(true);
   });
 
-  it("FleetWorker.W2 leaves a run stopped that was stopped, also when its job comes again", async () => {
-    const { driver, deliver } = handed();
-    const journal = memoryJournal();
-    const stop = new AbortController();
-    const step = async (): Promise<string> => {
-      stop.abort();
-      return "never";
-    };
-    await startWorker({ driver, journal, teams: [shop({ journal, step })] });
-    expect(await deliver({ idea: "a coat", signal: stop.signal })).toEqual({ is: "done" });
-    const first = await eventsOf(journal, "a");
-    expect(first.at(-1)).toMatchObject({ type: "run.ended", status: "stopped" });
-    expect(await deliver({ idea: "a coat", attempt: 2 })).toEqual({ is: "done" });
-    expect(await eventsOf(journal, "a")).toEqual(first);
-  });
-
   it("FleetWorker.W1 drives a run once at a time, also when it is delivered twice", async () => {
     const { driver, deliver } = handed();
     const journal = memoryJournal();
@@ -197,19 +180,6 @@ describe("a worker", () => {
     held.open();
     expect([await ended, (await verdict).is]).toEqual(["GONE", "again"]);
     expect((await eventsOf(journal, "a")).filter((event) => event.type === "step.ended")).toHaveLength(1);
-  });
-
-  it("FleetWorker.W4 tells only those who ask for its end that its engine failed while it drained", async () => {
-    const { driver } = handed();
-    const drain = Promise.resolve();
-    const stop = (): Promise<void> => Promise.reject(new JournalError("GONE", "Expected an engine."));
-    const work: RunDriver["work"] = async () => ({ ended: new Promise<void>(() => undefined), drain, stop });
-    const journal = memoryJournal();
-    const unhandled = await unhandledIn(async () => {
-      const worker = await startWorker({ driver: { ...driver, work }, journal, teams: [shop({ journal })] });
-      expect(await codeOf(() => worker.ended)).toBe("GONE");
-    });
-    expect(unhandled).toEqual([]);
   });
 
   it("FleetWorker.W4 stops a step that does not end within the grace, and the run continues elsewhere", async () => {
@@ -312,16 +282,6 @@ describe("a worker", () => {
     await clock.advance(after);
     expect(await deliver({ ...job, attempt: 2 })).toEqual({ is: "done" });
     expect((await eventsOf(journal, "a")).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
-  });
-
-  it("refuses what it cannot work with", async () => {
-    const [journal, driver] = [memoryJournal(), memoryRunDriver()];
-    const team = shop({ journal });
-    const start = (more: object): Promise<string> => codeOf(() => startWorker({ driver, journal, teams: [team], ...more }));
-    expect(await start({ teams: [] })).toBe("OPTION_INVALID");
-    expect(await start({ teams: [team, shop({ journal })] })).toBe("OPTION_INVALID");
-    expect(await start({ teams: [shop({ journal: memoryJournal() })] })).toBe("OPTION_INVALID");
-    expect(await codeOf(() => team.submit("a coat"))).toBe("OPTION_INVALID");
   });
 });
 

@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from "vitest";
 import { contentHash } from "../../src/kernel/json.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
-import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { exportSnapshot, importSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
 import type { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
@@ -11,9 +10,8 @@ import type { MemorySnapshot } from "../../src/inspector/snapshot-form.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { tries } from "../long.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
-import { errorOf } from "../workspace/scratch.ts";
-import { brainWith, summarizer, talk } from "../memory/brain-setup.ts";
 import { say, storageOver, watched } from "../memory/storage-setup.ts";
+import { errorOf } from "../workspace/scratch.ts";
 
 const clock = simulatedClock(50_000);
 
@@ -141,36 +139,6 @@ describe("a snapshot of a long-term memory", () => {
   });
 });
 
-describe("a snapshot of a brain memory", () => {
-  it("restores talk, knowledge, summaries and the messages that they cover", async () => {
-    const { brain } = brainWith(summarizer(), { maxMessages: 4 });
-    talk(brain, 1, 9);
-    brain.addKnowledge(say("k", "water is wet"));
-    await brain.compress();
-    const { brain: back } = brainWith();
-    const text = await textOf(brain);
-    expect(await importSnapshot(text, back)).toMatchObject({ added: brain.originals.length + brain.history.length + 1 });
-    expect(back.toJSON()).toEqual(brain.toJSON());
-    expect(back.summary).not.toBe("");
-    expect(back.isDirty).toBe(true);
-    expect(await importSnapshot(text, back)).toMatchObject({ added: 0 });
-    expect(back.toJSON()).toEqual(brain.toJSON());
-  });
-
-  it.each([true, false])("removes nothing from a brain that has messages, stored: %s", async (isStored) => {
-    const { brain } = brainWith();
-    brain.addTalk(say("1", "from the snapshot"));
-    const text = await textOf(brain);
-    const { brain: other } = brainWith(undefined, { cache: memoryCache(), key: "other" });
-    other.addTalk(say("2", "from here"));
-    if (isStored) await other.save();
-    await importSnapshot(text, other);
-    expect(other.isDirty).toBe(true);
-    expect(other.history.map(({ content }) => content)).toEqual(["from the snapshot", "from here"]);
-    expect(other.lastTalk).toBe("from here");
-  });
-});
-
 describe("a value that is not a snapshot", () => {
   const good = filledStorage().then(textOf);
 
@@ -247,26 +215,14 @@ describe("a value that is not a snapshot", () => {
     expect(await errorOf(async () => importSnapshot(await textOf(storage), storageOver())).catch(() => "taken")).toBe("taken");
   });
 
-  it("is refused when a brain memory names a message twice", async () => {
-    const { brain } = brainWith();
-    talk(brain, 1, 2);
-    const twice = await forged(brain, (body) => ({
-      ...body,
-      history: [...(body["history"] as unknown[]), ...(body["history"] as unknown[])],
-    }));
-    expect((await errorOf(() => importSnapshot(twice, brainWith().brain))).message).toContain("message 2 is message 0 once more");
-  });
-
   it("is refused when its count is wrong", async () => {
     const snapshot = JSON.parse(await good) as MemorySnapshot;
     expect(await refused({ ...snapshot, messages: 2 })).toBe("SNAPSHOT_INVALID");
   });
 
   it("is refused by memories of another kind", async () => {
-    const { brain } = brainWith();
     expect((await errorOf(async () => importSnapshot(await textOf(some()), storageOver()))).code).toBe("SNAPSHOT_KIND");
     expect((await errorOf(async () => importSnapshot(await good, new Memory()))).code).toBe("SNAPSHOT_KIND");
-    expect((await errorOf(async () => importSnapshot(await good, brain))).code).toBe("SNAPSHOT_KIND");
   });
 });
 

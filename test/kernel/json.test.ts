@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { NotJsonError } from "../../src/kernel/errors.ts";
 import { canonicalJson, contentHash, deepFreeze, jsonRoundTrip } from "../../src/kernel/json.ts";
 
@@ -22,13 +22,6 @@ describe("canonicalJson", () => {
     expect(canonicalJson({ b: 1, a: { Z: 1, z: 2, "10": 3, "9": 4 }, é: 5 })).toBe('{"a":{"10":3,"9":4,"Z":1,"z":2},"b":1,"é":5}');
   });
 
-  test("leaves undefined members out and writes undefined items as null, holes too", () => {
-    const withHole: unknown[] = [];
-    withHole[1] = undefined;
-    withHole[2] = 3;
-    expect(canonicalJson({ a: undefined, list: withHole })).toBe('{"list":[null,null,3]}');
-  });
-
   test("dates and other values with a JSON form are written in it, once", () => {
     class Money {
       readonly cents = 5;
@@ -43,15 +36,6 @@ describe("canonicalJson", () => {
       }
     }
     expect(canonicalJson([new Date(0), new Money(), new Self()])).toBe('["1970-01-01T00:00:00.000Z",{"cents":5},{"kept":true}]');
-  });
-
-  test("instances of a class are written by their own members", () => {
-    class Point {
-      readonly x = 1;
-      readonly y = 2;
-    }
-    expect(canonicalJson(new Point())).toBe('{"x":1,"y":2}');
-    expect(canonicalJson(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}');
   });
 
   test("property: it is what JSON.stringify writes, up to the order of keys", () => {
@@ -71,14 +55,6 @@ describe("canonicalJson", () => {
         expect(contentHash(shuffled(value))).toBe(contentHash(value));
       }),
     );
-  });
-
-  test("sorts few keys as it sorts many", () => {
-    for (const size of [0, 1, 2, 15, 16, 17, 40]) {
-      const keys = Array.from({ length: size }, (_, place) => `${(place * 7) % 41}k`);
-      const object = Object.fromEntries(keys.map((key) => [key, 1]));
-      expect(Object.keys(JSON.parse(canonicalJson(object)) as object)).toEqual(keys.toSorted());
-    }
   });
 
   test.each([
@@ -140,27 +116,6 @@ describe("jsonRoundTrip", () => {
     expect(jsonRoundTrip(-0)).toBe(0);
   });
 
-  test("a list that shrinks while it is read", () => {
-    const list: unknown[] = [1, 2, 3];
-    Object.defineProperty(list, 1, { get: () => (list.length = 2) });
-    expect(jsonRoundTrip(list)).toEqual([1, 2]);
-  });
-
-  test("members named like what all objects have, which nobody can set", () => {
-    const { prototype } = Object;
-    const set = vi.fn<(value: unknown) => void>();
-    Object.defineProperty(prototype, "fixed", { value: 0, configurable: true });
-    Object.defineProperty(prototype, "caught", { set, configurable: true });
-    try {
-      const copy = jsonRoundTrip({ fixed: 1, caught: [2], constructor: 1, toString: [2] });
-      expect(JSON.stringify(copy)).toBe('{"caught":[2],"constructor":1,"fixed":1,"toString":[2]}');
-    } finally {
-      delete (prototype as { fixed?: unknown }).fixed;
-      delete (prototype as { caught?: unknown }).caught;
-    }
-    expect(set).not.toHaveBeenCalled();
-  });
-
   test("property: a second trip changes nothing, and the copy shares nothing", () => {
     fc.assert(
       fc.property(anyJson, (value) => {
@@ -169,13 +124,6 @@ describe("jsonRoundTrip", () => {
         if (typeof value === "object" && value !== null) expect(once).not.toBe(value);
       }),
     );
-  });
-});
-
-describe("contentHash", () => {
-  test("is sha256 of the canonical text", () => {
-    // printf '{"a":1,"b":[true,null]}' | sha256sum
-    expect(contentHash({ b: [true, null], a: 1 })).toBe("1cc69c7fa23616ca2ec3ee70d24390a6225c8832db8a4c814c7e0e7f942f8668");
   });
 });
 
@@ -191,12 +139,6 @@ describe("deepFreeze", () => {
         expect(isFrozenThrough(value)).toBe(true);
       }),
     );
-  });
-
-  test("also below what was frozen before", () => {
-    const inner = { list: [1] };
-    deepFreeze(Object.freeze({ inner }));
-    expect(isFrozenThrough(inner)).toBe(true);
   });
 
   test("ends on cycles and on very deep values", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { someOf } from "../long.ts";
-import { freshSeed, LightStream, namedStream, type Random, type RandomStream, randomStream } from "../../src/kernel/random.ts";
+import { LightStream, namedStream, type Random, type RandomStream, randomStream } from "../../src/kernel/random.ts";
 
 function first(count: number, next: () => number): number[] {
   return Array.from({ length: count }, next);
@@ -44,25 +44,6 @@ describe("randomStream", () => {
     );
     expect(randomStream("a", "b", "c")()).not.toBe(randomStream("a", "bc")());
     expect(randomStream("a", 1)()).not.toBe(randomStream("a", "1")());
-  });
-
-  test("drawing from one stream does not move another", () => {
-    const undisturbed = first(5, randomStream("seed", "a"));
-    const a = randomStream("seed", "a");
-    const b = randomStream("seed", "b");
-    const mixed = first(5, () => {
-      b();
-      return a();
-    });
-    expect(mixed).toEqual(undisturbed);
-  });
-
-  test("numbers fill the interval evenly", () => {
-    const tenths = Array.from({ length: 10 }, () => 0);
-    const next = randomStream("even");
-    for (let n = 0; n < 100_000; n++) tenths[Math.floor(next() * 10)]!++;
-    // 10,000 each with a standard deviation of 95.
-    for (const count of tenths) expect(Math.abs(count - 10_000)).toBeLessThan(500);
   });
 });
 
@@ -113,21 +94,6 @@ describe("LightStream", () => {
         expect(first(20, lightStream(...other))).not.toEqual(numbers);
       }),
     );
-  });
-
-  test.each<[string, (place: number) => number]>([
-    [
-      "the numbers of one stream",
-      (
-        (next) => () =>
-          next()
-      )(lightStream("even", "Ann", 0)),
-    ],
-    ["the first numbers of one role's activations", (place) => lightStream("even", "Ann", place)()],
-    ["the first numbers of roles that are counted", (place) => lightStream("even", `p${place}`, 3)()],
-    ["the first numbers of seeds that are counted", (place) => lightStream(String(place), "Ann", 3)()],
-  ])("%s fill the interval evenly, and do not follow from one another", (_what, numberAt) => {
-    expectEven(Array.from({ length: 100_000 }, (_, place) => numberAt(place)));
   });
 });
 
@@ -204,11 +170,3 @@ function wholeOrPart(place: number): RandomStream {
   const whole = namedStream("even", "role", "Ann", Math.floor(place / 2));
   return place % 2 === 0 ? whole : whole.split("a");
 }
-
-describe("freshSeed", () => {
-  test("is 16 hexadecimal digits and never twice the same", () => {
-    const seeds = Array.from({ length: 100 }, freshSeed);
-    for (const seed of seeds) expect(seed).toMatch(/^[0-9a-f]{16}$/);
-    expect(new Set(seeds).size).toBe(100);
-  });
-});

@@ -79,7 +79,7 @@ function telling(): Cuttable {
 
 describe("an entry that was cut", () => {
   it.each(Object.entries({ text, files, withoutReplace, onServer, telling }))(
-    "BrainPlace.P3 [it was written over, unread] stays as it is, loaded or not, in: %s",
+    "BrainEntry.P2 [it was written over, unread] stays as it is, loaded or not, in: %s",
     async (_name, made) => {
       const { cache, cut } = made();
       const { brain: before } = brainWith(undefined, { cache, key: SCOPE });

@@ -1,5 +1,4 @@
-import { describe, expect, expectTypeOf, it } from "vitest";
-import { createMessage } from "../../src/message/message.ts";
+import { describe, expect, it } from "vitest";
 import { BrainMemory } from "../../src/memory/brain-memory.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -48,18 +47,6 @@ describe("what a brain memory holds", () => {
     expect([brain.getKnowledge(), idsOf(brain.knowledge), brain.history]).toEqual(["word 1\nword 2", ["m1", "m2"], []]);
   });
 
-  it("gives what the user said last once", () => {
-    const { brain } = brainWith();
-    talk(brain, 1, 4);
-    expect([brain.lastTalk, brain.popLastTalk(), brain.popLastTalk(), brain.lastTalk]).toEqual(["word 3", "word 3", undefined, undefined]);
-  });
-
-  it("finds exactly what was said", () => {
-    const { brain } = brainWith();
-    talk(brain, 1, 3);
-    expect([brain.exists("word 2"), brain.exists("word"), brain.exists("WORD 2"), brain.exists("")]).toEqual([true, false, false, false]);
-  });
-
   it("tells what was said before the message that is being answered", async () => {
     const { brain } = brainWith();
     expect([brain.historyText, brain.isHistoryAvailable]).toEqual(["", false]);
@@ -104,16 +91,5 @@ describe("what a brain memory holds", () => {
     expect(BrainMemory.extractInfo("[SKILL]: draw\na cat")).toEqual({ tag: "SKILL", text: "draw\na cat" });
     for (const text of ["no tag", "[skill]: draw", "[A]:", " [A]: x", ""])
       expect(BrainMemory.extractInfo(text)).toEqual({ tag: undefined, text });
-  });
-
-  it("is plain JSON", () => {
-    const { brain } = brainWith();
-    brain.addTalk(createMessage("hello", { id: "m1", timestamp: 5, instructContent: { a: 1 } }));
-    expect(JSON.parse(JSON.stringify(brain))).toMatchObject({
-      v: 1,
-      history: [{ content: "hello", instructContent: { a: 1 } }],
-      lastTalk: "hello",
-    });
-    expectTypeOf(brain.toJSON()).toHaveProperty("levels");
   });
 });

@@ -23,11 +23,6 @@ describe("what a brain memory asks a model", () => {
     },
   );
 
-  it("isRelated asks each time: it is no summary", async () => {
-    const { brain } = brainWith(scriptedModel(["TRUE", "FALSE"]));
-    expect([await brain.isRelated("a", "b"), await brain.isRelated("a", "b")]).toEqual([true, false]);
-  });
-
   it("rewrite fills in what the context tells, and asks nobody without one", async () => {
     const { brain, model } = brainWith(scriptedModel([" The cat sleeps. \n"]));
     expect(await brain.rewrite("It sleeps.", "")).toBe("It sleeps.");
@@ -42,20 +37,5 @@ describe("what a brain memory asks a model", () => {
     expect(await brain.getTitle(" A cat's life ")).toBe("A cat's life");
     expect(model.calls).toEqual([]);
     expect(await brain.getTitle("Once upon a time there was a cat.")).toBe("The very long tale of");
-  });
-
-  it("getTitle of a book reads it in windows first", async () => {
-    const { brain, model } = brainWith((request) =>
-      shownIn(request).includes("titles") ? "A Book" : "what it tells, in more words than five",
-    );
-    expect(await brain.getTitle("word ".repeat(20_000))).toBe("A Book");
-    expect(model.calls.length).toBeGreaterThan(3);
-    expect(shownIn(model.calls.at(-1)).length).toBeLessThan(2000);
-  });
-
-  it("summarize gives at most so many words", async () => {
-    const { brain } = brainWith(() => "one two three four five six");
-    expect(await brain.summarize("a b c d e f g", { maxWords: 5 })).toBe("one two three four five…");
-    expect(await brain.summarize("a b c", { maxWords: 5 })).toBe("a b c");
   });
 });

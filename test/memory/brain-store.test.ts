@@ -117,13 +117,6 @@ describe("storing a brain memory", () => {
     expect([(await loadedFrom(cache)).summary, (await loadedFrom(cache)).history]).toEqual(["summary 1", []]);
   });
 
-  it("a summary that is stored leaves nothing to store", async () => {
-    const { brain } = brainWith(undefined, { cache: memoryCache(), key: KEY });
-    talk(brain, 1, 10);
-    await brain.compress();
-    expect([brain.isDirty, await brain.save()]).toEqual([false, false]);
-  });
-
   it("R084 keeps it for half an hour, or as long as it is told", async () => {
     const clock = simulatedClock(1_000_000);
     const cache = memoryCache({ clock });
@@ -142,11 +135,6 @@ describe("storing a brain memory", () => {
 });
 
 describe("loading a brain memory", () => {
-  it("finds nothing where nothing is, and goes on empty", async () => {
-    const { brain } = brainWith(undefined, { cache: memoryCache(), key: KEY });
-    expect([await brain.load(), brain.isDirty, brain.isHistoryAvailable]).toEqual([{ kind: "nothing" }, false, false]);
-  });
-
   it("[R086: an empty history was taken for a miss] a summary alone is found", async () => {
     const cache = memoryCache();
     const { brain } = brainWith(undefined, { cache, key: KEY });
@@ -211,17 +199,7 @@ describe("loading a brain memory", () => {
     expect([idsOf(brain.history), brain.isDirty]).toEqual([["m1", "m2"], true]);
   });
 
-  it("passes on what the cache itself knows of the damage", async () => {
-    const cache: Cache = {
-      ...memoryCache(),
-      get: async () => ({ kind: "damaged", reason: "bits" }),
-      set: async () => undefined,
-      close: async () => undefined,
-    };
-    expect(await brainWith(undefined, { cache, key: "k" }).brain.load()).toEqual({ kind: "damaged", reason: "bits" });
-  });
-
-  it("BrainPlace.P2 what a newer version stored is refused, and not written over", async () => {
+  it("BrainEntry.P2 what a newer version stored is refused, and not written over", async () => {
     const cache = memoryCache();
     await cache.set("k", '{"v": 2, "minds": []}', 1000);
     const { brain } = brainWith(undefined, { cache, key: "k" });

@@ -42,7 +42,7 @@ interface ModelUnit {
   readonly answers: { readonly id: string; content: string | undefined }[];
 }
 
-const NO_ANSWER = "(no result: the call was cut off. Nobody knows whether it has run; look before you call it again)";
+const NO_ANSWER = "(no result: the call was cut off. It may have run; look before you call it again)";
 
 function tokensOf(text: string): number {
   return 4 + (text === "" ? 0 : Math.ceil(text.length / 4));
@@ -182,16 +182,6 @@ describe("any conversation", () => {
       { numRuns: tries(100, 1_200) },
     );
   });
-});
-
-it("counts each message once", () => {
-  let counted = 0;
-  const tokens = { name: "counting", count: () => (counted += 1) && 1 };
-  const memory = new ChatMemory({ maxMessages: 1_000, maxTokens: 5_000, tokens });
-  counted = 0;
-  for (let n = 0; n < 2_000; n++) memory.add(ChatMessage.user(`${n}`));
-  expect(counted).toBe(2_000);
-  expect(memory.messages).toHaveLength(1_000);
 });
 
 function sumOf(numbers: readonly number[]): number {

@@ -11,7 +11,7 @@ import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
-import { answerer, linesOf, parrot, recallsIn, rememberedIn, storeUnderTest } from "./role-setup.ts";
+import { answerer, linesOf, parrot, recallsIn, rememberedIn } from "./role-setup.ts";
 import { idsOf, say } from "./storage-setup.ts";
 
 function codeOf(work: () => unknown): [string, string] {
@@ -169,27 +169,5 @@ describe("what a role recalls", () => {
       }),
     );
     expect(texts[0]).toBe(texts[1]);
-  });
-
-  it("reads no message of another role to answer a role's first question", async () => {
-    const inner = inMemoryStore();
-    for (let role = 0; role < 100; role += 1) {
-      const entries = Array.from({ length: 500 }, (_, n) => ({
-        runId: "old",
-        addedAt: n,
-        message: say(`m${n}`, `Note ${n} on bridge ${role}`),
-      }));
-      await inner.add(role === 0 ? "Ann" : `role ${role}`, entries);
-    }
-    let read = 0;
-    const store = storeUnderTest(inner);
-    store.read = async function* (roleId, after) {
-      for await (const page of inner.read(roleId, after)) {
-        read += page.length;
-        yield page;
-      }
-    };
-    await new MemoryStorage({ roleId: "Ann", store }).searchSimilar("bridge");
-    expect(read).toBe(500);
   });
 });

@@ -46,25 +46,6 @@ describe("an embedder that fails", () => {
     expect(idsOf(await storage.searchSimilar(ten[9] ?? "", { k: 1 }))).toEqual(["m9"]);
   });
 
-  it("lets adding again go on from there, too", async () => {
-    const embedder = watched();
-    const storage = storageOver(undefined, { embedder });
-    embedder.before = (n) => {
-      if (n === 0) throw new Error("busy");
-    };
-    await expect(storage.add(say("a"))).rejects.toMatchObject({ code: "EMBEDDING_FAILED" });
-    expect(await storage.add(say("a"))).toBe(false);
-    expect(storage.pending).toBe(0);
-  });
-
-  it("gives NaN: nothing of that batch is kept", async () => {
-    const embedder = watched();
-    embedder.change = (vectors) => vectors.map((vector) => Array.from(vector).fill(NaN, 5, 6));
-    const storage = storageOver(undefined, { embedder });
-    await expect(storage.add(say("a"))).rejects.toMatchObject({ code: "EMBEDDING_INVALID", data: { pending: 1 } });
-    expect(storage.size).toBe(1);
-  });
-
   it.each([
     ["too few vectors", (vectors: ArrayLike<number>[]) => vectors.slice(1)],
     ["too many", (vectors: ArrayLike<number>[]) => [...vectors, [1]]],
@@ -172,16 +153,6 @@ describe("vectors that are lost", () => {
     expect(storage.pending).toBe(1);
     await storage.persist();
     expect([storage.pending, embedder.batches]).toEqual([0, [["words of c"]]]);
-  });
-
-  it("MemoryStorage.L4 are made again when somebody has thrown them away", async () => {
-    const store = inMemoryStore();
-    await storageOver(store).addBatch(ten);
-    await store.clearVectors("role");
-    const storage = storageOver(store);
-    await storage.recover();
-    expect(storage.pending).toBe(10);
-    expect(idsOf(await storage.searchSimilar(ten[3] ?? "", { k: 1 }))).toEqual(["m3"]);
   });
 
   it.each([[[NaN, 1]], [[0, 0]], [[1, 2, 3]]])("are made again when a store gives %j", async (numbers) => {

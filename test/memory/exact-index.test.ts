@@ -35,12 +35,4 @@ describe("exactIndex", () => {
     await index.add(2, Float32Array.of(1, 0, 0));
     expect(index.size).toBe(1);
   });
-
-  it.each([-1, 1.5, NaN])("refuses to look for %s", async (k) => {
-    const index = exactIndex();
-    await index.add(1, Float32Array.of(1));
-    await expect((async () => index.search(Float32Array.of(1), k))()).rejects.toThrow(
-      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
-    );
-  });
 });

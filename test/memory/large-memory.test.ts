@@ -167,25 +167,6 @@ describe("a memory of one role with many messages", () => {
     expect(await storage.searchSimilar("")).toEqual([]);
     await storage.close();
   });
-
-  it(
-    "reads all of them where it needs all: for vectors, for ages, and for an index that keeps its texts",
-    { tags: ["numbers", "long"] },
-    async () => {
-      const path = await largeFile();
-      const others: readonly Partial<MemoryStorageOptions>[] = [
-        { embedder: hashingEmbedder({ dimensions: 16 }) },
-        { ttl: 1e15 },
-        { lexical: { size: 0, add: () => {}, delete: () => false, search: () => [], clear: () => {} } },
-      ];
-      for (const o of others) {
-        const storage = annOver(sqliteStore({ path }), o);
-        await storage.searchSimilar("ferry");
-        expect(storage.size).toBe(COUNT);
-        await storage.close();
-      }
-    },
-  );
 });
 
 describe("a file with an index of words", () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { QueueFullError } from "../../src/kernel/errors.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
@@ -67,7 +66,7 @@ describe("LongTermMemory", () => {
     expect(store.adds).toBe(1);
   });
 
-  it("LongTermMemory.P2 LongTermMemory.P6 WriteBehind.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
+  it("WriteBehind.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
     const store = breakable();
     const told: unknown[] = [];
     const memory = new LongTermMemory({ storage: storageOver(store), onError: (error) => told.push(error) });
@@ -84,7 +83,7 @@ describe("LongTermMemory", () => {
     expect((await storageOver(store).recover()).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("LongTermMemory.P2 an embedder that fails holds up no message: they are stored, and persist tells", async () => {
+  it("an embedder that fails holds up no message: they are stored, and persist tells", async () => {
     const store = inMemoryStore();
     const embedder = watched();
     embedder.before = () => {
@@ -100,17 +99,7 @@ describe("LongTermMemory", () => {
     expect(memory.storage.pending).toBe(0);
   });
 
-  it("LongTermMemory.P2 refuses more when too much waits, and changes nothing", () => {
-    const store = breakable();
-    store.isBroken = true;
-    const memory = memoryOver(store, { maxUnsaved: 2 });
-    memory.addBatch([say("a"), say("b")]);
-    expect(() => memory.add(say("c"))).toThrow(QueueFullError);
-    expect(() => memory.delete("a")).toThrow(QueueFullError);
-    expect(memory.get().map(({ id }) => id)).toEqual(["a", "b"]);
-  });
-
-  it("LongTermMemory.P3 LongTermMemory.P5 WriteBehind.Q2 deletes in the storage too, in order", async () => {
+  it("LongTermMemory.P5 WriteBehind.Q2 deletes in the storage too, in order", async () => {
     const store = inMemoryStore();
     const memory = memoryOver(store);
     memory.addBatch([say("a"), say("b"), say("c", "old", { timestamp: 5 }), say("d")]);
@@ -210,13 +199,6 @@ describe("LongTermMemory", () => {
       // Those at hand are told how like they are, where they are like it at all.
       expect(found[1]?.score).toBeGreaterThan(0.2);
       expect(await memory.search("harbour")).toEqual(found);
-    });
-
-    it("sees at once what was just added, and what made room for it", async () => {
-      const memory = memoryOver(inMemoryStore(), { limit: 1 });
-      memory.addBatch([say("a", "the red door"), say("b", "the red roof")]);
-      const found = await memory.search("the red door");
-      expect([memory.size, found.map(({ message }) => message.id)]).toEqual([1, ["a", "b"]]);
     });
 
     it("gives each part k at most, keeps to its filter, and finds nothing for nothing", async () => {

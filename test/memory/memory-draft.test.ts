@@ -73,62 +73,6 @@ describe("MemoryDraft", () => {
     },
   );
 
-  test("MemoryDraft.D1 property: over an empty memory it answers so too, between all writes", { tags: "numbers" }, () => {
-    const steps = fc.array(fc.tuple(anyWrite, fc.boolean()), { maxLength: 12 });
-    fc.assert(
-      fc.property(situation, steps, fc.boolean(), ({ options }, during, settles) => {
-        const { memory, naive } = built(options, []);
-        const draft = new MemoryDraft({ base: memory, by: { act: "Alice#1~1" } });
-        for (const [write, isAsked] of during) {
-          writeBoth(draft, naive, write);
-          if (isAsked) expectSameAnswers(draft, naive);
-        }
-        draft.close();
-        applyAll(memory, draft.ops);
-        if (settles) draft.settle();
-        else if (during.length > 0) return;
-        expectSameAnswers(draft, naive);
-      }),
-      { numRuns: tries(25, 400) },
-    );
-  });
-
-  test.each([null, undefined])("MemoryDraft.D1 what is no message, like %s, is refused as by the memory it stands on", (wrong) => {
-    const nothing = wrong as unknown as Message;
-    const draft = new MemoryDraft({ base: memoryOf(), by: { act: "Alice#1~1" } });
-    expect(() => draft.has(nothing)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
-    expect(() => draft.add(nothing)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
-  });
-
-  test("MemoryDraft.D3 once settled it shows the messages of its base", () => {
-    const memory = new Memory();
-    const draft = new MemoryDraft({ base: memory, by: { act: "Alice#1~1" } });
-    draft.add(said("one"));
-    draft.close();
-    memory.add(said("one"));
-    draft.settle();
-    expect([draft.has("one"), draft.has("two"), draft.size]).toEqual([true, false, 1]);
-  });
-
-  test("MemoryDraft.D1 property: ops that went through JSON do the same", { tags: "numbers" }, () => {
-    fc.assert(
-      fc.property(situation, ({ options, before, during }) => {
-        const { memory, naive } = built(options, before);
-        const draft = draftOver(memory);
-        for (const write of during) writeBoth(draft, naive, write);
-        const ops = JSON.parse(JSON.stringify(draft.ops)) as typeof draft.ops;
-        applyAll(memory, ops);
-        expect(memory.get()).toEqual(naive.get());
-        expectSameIndexes(memory, naive);
-      }),
-      { numRuns: tries(40, 400) },
-    );
-  });
-
-  function expectSameIndexes(memory: Memory, naive: NaiveMemory): void {
-    for (const action of ["WriteCode", "WriteTest", "Review"]) expect(memory.getByAction(action)).toEqual(naive.byActions([action]));
-  }
-
   test("MemoryDraft.D1 property: several activations after one another leave the base as one list would be", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(situation, fc.array(fc.array(anyWrite, { maxLength: 8 }), { maxLength: 6 }), ({ options, before }, turns) => {
@@ -145,7 +89,7 @@ describe("MemoryDraft", () => {
     );
   });
 
-  test("MemoryDraft.D1 the limit makes room in the base first, then among what was added", () => {
+  test("MemoryDraft.D1 MemoryDraft.D2 the limit makes room in the base first, then among what was added", () => {
     const base = new Memory({ limit: 3 });
     base.addBatch([said("a"), said("b"), said("c")]);
     const draft = draftOver(base);
@@ -155,29 +99,6 @@ describe("MemoryDraft", () => {
     expect(ids(draft.get())).toEqual(["e", "f", "g"]);
     expect(draft.ops.map((op) => op[0])).toEqual(["+", "+", "+", "+"]);
     expect(ids(base.get())).toEqual(["a", "b", "c"]);
-  });
-
-  test("MemoryDraft.D1 what made room is news again, and may come back", () => {
-    const base = new Memory({ limit: 2 });
-    base.addBatch([said("a"), said("b")]);
-    const draft = draftOver(base);
-    draft.add(said("c"));
-    expect(ids(draft.findNews([said("a"), said("b")]))).toEqual(["a"]);
-    expect(draft.add(said("a"))).toBe(true);
-    expect(ids(draft.get())).toEqual(["c", "a"]);
-    applyAll(base, draft.ops);
-    expect(ids(base.get())).toEqual(["c", "a"]);
-  });
-
-  test("MemoryDraft.D1 a message forgotten and remembered again stands at the end", () => {
-    const base = memoryOf("a", "b");
-    const draft = draftOver(base);
-    draft.delete("a");
-    draft.add(said("a"));
-    expect(ids(draft.getByAction("Talk"))).toEqual(["b", "a"]);
-    expect(draft.newestBy("Talk")?.id).toBe("a");
-    applyAll(base, draft.ops);
-    expect(ids(base.get())).toEqual(["b", "a"]);
   });
 
   test("with ignoreId a forgotten message is named by its content, since ids do not tell it from others", () => {
@@ -208,36 +129,6 @@ describe("MemoryDraft", () => {
     empty.clear();
     expect(empty.deleteNewest()).toBeUndefined();
     expect(empty.ops).toEqual([]);
-  });
-
-  test("ops are the caller's own, and empty before the first write", () => {
-    const draft = draftOver(memoryOf("a"));
-    expect(draft.ops).toEqual([]);
-    draft.add(said("b"));
-    (draft.ops as unknown[]).pop();
-    expect(draft.ops).toHaveLength(1);
-  });
-
-  test("answers are the caller's own", () => {
-    const draft = draftOver(memoryOf("a"));
-    draft.add(said("b"));
-    draft.get().pop();
-    draft.getByAction("Talk").pop();
-    draft.getByRole("user").pop();
-    expect([draft.get(), draft.getByAction("Talk"), draft.getByRole("user")].map(ids)).toEqual([
-      ["a", "b"],
-      ["a", "b"],
-      ["a", "b"],
-    ]);
-  });
-
-  test.each([-1, 0.5, Number.NaN])("Memory.M5 get(%s) is refused before and after the first write", (k) => {
-    const draft = draftOver(memoryOf("a"));
-    expect(() => draft.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
-    draft.add(said("b"));
-    expect(() => draft.get(k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
-    expect(() => draft.findNews([], k)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
-    expect(draft.getByPosition(0.5)).toBeUndefined();
   });
 
   test("MemoryDraft.D3 after close every write is refused, naming the activation, and reads go on", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { exactIndex } from "../../src/memory/exact-index.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
-import { MemoryStorage } from "../../src/memory/memory-storage.ts";
+import type { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
 import { tries } from "../long.ts";
@@ -21,13 +21,6 @@ describe("keeping", () => {
     expect([second.size, second.pending]).toEqual([3, 0]);
   });
 
-  it("recovers an empty list from an empty store, and it can be added at once", async () => {
-    const storage = storageOver();
-    const messages = await storage.recover();
-    expect(messages).toEqual([]);
-    expect(await storage.addBatch(messages)).toBe(0);
-  });
-
   it("MemoryStorage.L2 keeps one id of two runs apart, and finds both", async () => {
     const store = inMemoryStore();
     const one = storageOver(store, { runId: "one" });
@@ -43,15 +36,6 @@ describe("keeping", () => {
     expect((await two.recover({ runId: "two" })).map(({ content }) => content)).toEqual(["the bridge is closed"]);
   });
 
-  it("neither marks nor copies a message", async () => {
-    const storage = storageOver();
-    const message = say("a");
-    const before = JSON.stringify(message);
-    await storage.add(message);
-    expect((await storage.recover())[0]).toBe(message);
-    expect(JSON.stringify(message)).toBe(before);
-  });
-
   it("MemoryStorage.L5 StoredMessages.R1 knows what another process has added and removed", async () => {
     const store = inMemoryStore();
     const [mine, theirs] = [storageOver(store), storageOver(store)];
@@ -62,12 +46,6 @@ describe("keeping", () => {
     expect(mine.has("a")).toBe(false);
     expect(await mine.add(say("a", "red apples"))).toBe(true);
     expect(idsOf(await theirs.searchSimilar("apples"))).toEqual(["a"]);
-  });
-
-  it("refuses what is no message, and keeps none of its batch", async () => {
-    const storage = storageOver();
-    await expect(storage.addBatch([say("a"), "b" as never])).rejects.toMatchObject({ code: "MESSAGE_INVALID" });
-    expect(await storage.recover()).toEqual([]);
   });
 
   it("MemoryStorage.L7 ends when it is closed: everything after is refused, everything before is done", async () => {
@@ -82,13 +60,6 @@ describe("keeping", () => {
     }
     expect((await storageOver(store).recover()).length).toBe(1);
   });
-
-  it.each([[{ roleId: "" }], [{ threshold: 1.5 }], [{ threshold: NaN }], [{ ttl: 0 }], [{ timeout: -1 }]])(
-    "refuses the options %j",
-    (options) => {
-      expect(() => new MemoryStorage({ roleId: "r", ...options })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-    },
-  );
 });
 
 describe("searching", () => {
@@ -104,15 +75,6 @@ describe("searching", () => {
     expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).toSorted((a, b) => b - a));
     expect(found.every(({ score }) => score >= -1 && score <= 1)).toBe(true);
     expect(idsOf(await storage.searchSimilar("数据库复制"))).toEqual(["zh"]);
-  });
-
-  it("finds a message by itself, with similarity 1", async () => {
-    const storage = storageOver();
-    const message = say("a", "one of these words is unlike any other");
-    await storage.add(message);
-    const [found] = await storage.searchSimilar(message);
-    expect(found?.message.id).toBe("a");
-    expect(found?.score).toBeCloseTo(1, 5);
   });
 
   it("honours k, 4 without it", async () => {
@@ -151,14 +113,6 @@ describe("searching", () => {
     expect((await storage.searchSimilar("words 3")).length).toBe(4);
   });
 
-  it("asks as a query and keeps as documents", async () => {
-    const embedder = watched();
-    const storage = storageOver(undefined, { embedder });
-    await storage.add(say("a"));
-    await storage.searchSimilar("words");
-    expect(embedder.kinds).toEqual(["document", "query"]);
-  });
-
   it.each(["", "   \n", "\u0000", "!!!"])("finds nothing by %j, and keeps it all the same", async (text) => {
     const embedder = watched();
     const storage = storageOver(undefined, { embedder });
@@ -168,12 +122,6 @@ describe("searching", () => {
     expect(idsOf(await storage.searchSimilar("words"))).toEqual(["a"]);
     expect((await storage.recover()).length).toBe(2);
     expect(embedder.batches.flat().filter((sent) => sent.trim() === "")).toEqual([]);
-  });
-
-  it("takes messages of a megabyte, by their beginning", async () => {
-    const storage = storageOver();
-    await storage.add(say("big", `the dragon sleeps ${"x y z ".repeat(180_000)}`));
-    expect(idsOf(await storage.searchSimilar("x y z"))).toEqual(["big"]);
   });
 });
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { directSteps, type Attempts, type AttemptOutcome, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { meteredEmbedder } from "../../src/memory/metered-embedder.ts";
-import { modelLimits } from "../../src/model/limits.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { paidEmbedder } from "./role-setup.ts";
 
@@ -64,43 +63,6 @@ describe("meteredEmbedder", () => {
   it("one that is free stays as it is", () => {
     const embedder = hashingEmbedder();
     expect(meteredEmbedder(embedder, { steps: watchedSteps().steps, policy })).toBe(embedder);
-  });
-
-  it("keeps to the limits of its account", async () => {
-    const { steps, holds } = watchedSteps();
-    const limits = modelLimits({ concurrency: 1 });
-    const inner = paidEmbedder();
-    let running = 0;
-    let most = 0;
-    inner.before = async () => {
-      most = Math.max(most, ++running);
-      await Promise.resolve();
-      running--;
-    };
-    const embedder = meteredEmbedder(inner, { steps, policy: { ...policy, limits } });
-    await Promise.all(["a", "b", "c"].map((text) => embedder.embed([text])));
-    expect([most, holds.length]).toEqual([1, 3]);
-  });
-
-  it("takes another place when the record has held it up for longer than the limits allow", async () => {
-    const clock = simulatedClock();
-    const limits = modelLimits({ requestsPerSecond: 1 });
-    const { steps } = watchedSteps();
-    const begun: number[] = [];
-    const inner = paidEmbedder();
-    inner.before = async () => void begun.push(clock.now());
-    const slow: StepPort = {
-      step: (spec, effect) =>
-        steps.step(spec, (door) =>
-          effect({ ...door, attempts: { ...door.attempts, open: () => new Promise((resolve) => void clock.timer(1_500, resolve)) } }),
-        ),
-    };
-    const held = meteredEmbedder(inner, { steps: slow, policy: { ...policy, clock, limits } }).embed(["held up"]);
-    await clock.advance(1_450);
-    const next = meteredEmbedder(inner, { steps, policy: { ...policy, clock, limits } }).embed(["at once"]);
-    await clock.advance(5_000);
-    await Promise.all([held, next]);
-    expect(begun).toEqual([1_450, 2_450]);
   });
 
   it("does not wait for a server without end", async () => {

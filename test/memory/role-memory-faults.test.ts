@@ -208,27 +208,6 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     // What is waited for is part of the record: a replay waits as long.
     expect((await team.replay("r").result).error).toBeUndefined();
   });
-
-  it("a summary may be another model's, and nobody hears it as the role's words", async () => {
-    const cheap = scriptedModel(() => "cheap summary", { id: "cheap" });
-    const model = parrot();
-    const deltas: string[] = [];
-    const Hear = defineAction({
-      name: "Hear",
-      run: async (ctx) => {
-        for (let n = 0; n < 10; n++) ctx.memory.add(ctx.message(`${n} ${"x".repeat(300)}`));
-        if (ctx.memory.size < 15) return ctx.publish(ctx.message("on", { sendTo: ["<self>"] })) && undefined;
-        return ctx.ask("one?");
-      },
-    });
-    const memory = { summary: { model: cheap }, recall: { maxTokens: 600 } };
-    const run = new Team({ model, roles: [answerer("Ann", { actions: [Hear], memory })] }).run("go");
-    run.on("model.delta", ({ text }) => deltas.push(text));
-    await run.result;
-    expect(cheap.calls.length).toBeGreaterThan(0);
-    expect(rememberedIn(model.calls.at(-1))).toContain("cheap summary");
-    expect(deltas.join("")).toBe("I heard: one?");
-  });
 });
 
 describe("what comes before what", () => {
@@ -284,49 +263,6 @@ describe("what comes before what", () => {
       "go",
     ).result;
     expect([status, model.calls.length]).toEqual(["finished", 0]);
-  });
-
-  it("a clock that goes back: what was said later is later, and nothing expires too soon", async () => {
-    let now = 1_000_000;
-    const clock = { now: () => now, timer: () => () => {} };
-    const store = inMemoryStore();
-    const team = new Team({ clock, model: parrot(), roles: [answerer("Ann", { memory: { store, ttl: 60_000 } })] });
-    await team.run("the first", { id: "a" }).result;
-    now -= 500_000;
-    await team.run("the second", { id: "b" }).result;
-    const times: number[] = [];
-    for await (const page of store.read("Ann", 0)) times.push(...page.map(({ addedAt }) => addedAt));
-    expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect((await storedIn(store, "Ann")).length).toBe(4);
-  });
-
-  it("roles that wait for their messages one by one keep all of them, and a replay agrees", async () => {
-    const store = inMemoryStore();
-    const journal = memoryJournal();
-    const team = new Team({
-      model: parrot(),
-      journal,
-      scheduler: "eager",
-      seed: 1,
-      memory: { store },
-      roles: [answerer("Ann"), answerer("Bob")],
-    });
-    await team.run("one", { id: "r" }).result;
-    expect((await storedIn(store, "Ann")).length).toBe(2);
-    expect((await team.replay("r").result).error).toBeUndefined();
-  });
-
-  it("a person who plays a role is asked as before", async () => {
-    const asked: string[] = [];
-    const human = ({ text }: { readonly text: string }): string => {
-      asked.push(text);
-      return "so be it";
-    };
-    const journal = memoryJournal();
-    const roles = [answerer("Ann", { human: true, memory: { store: await unread(2) } })];
-    await new Team({ human, journal, roles }).run("fact number 1", { id: "r" }).result;
-    expect(asked).toEqual(["Answer: fact number 1"]);
-    expect(recallsIn(await eventsOf(journal, "r"))).toEqual([]);
   });
 });
 

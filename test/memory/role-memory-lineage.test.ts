@@ -52,16 +52,6 @@ describe("KeptMemory.K3 a fork and the runs behind it, on one store", () => {
     expect(found.toSorted()).toEqual(["I heard: the colour is blue", "the colour is blue"]);
   });
 
-  it("finds once what it and its parent have both heard", async () => {
-    const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
-    const make = (): Team =>
-      new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, embedder: hashingEmbedder(), recall: RELATED } })] });
-    await make().run("the colour is red", { id: "r" }).result;
-    await make().fork("r", { id: "f", at: 1 }).result;
-    await make().fork("f", { id: "g", add: ["which colour is it?"] }).result;
-    expect((await foundIn(journal, "g")).toSorted()).toEqual(["I heard: the colour is red", "the colour is red"]);
-  });
-
   it("keeps itself what the run behind it never stored", async () => {
     const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
     const teamWith = (memory: RoleMemoryOptions | false): Team =>

@@ -3,13 +3,11 @@ import { defineAction } from "../../src/role/action.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
-import { createMessage } from "../../src/message/message.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import { exportRun, importRun } from "../../src/runtime/record/transfer.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
@@ -84,19 +82,6 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect(texts[0]).toContain('"runId":"before"');
     expect(texts[0]).toMatch(/"summary":\{"covered":\["(user|outside)#1"/);
     expect(texts[0]).toBe(texts[1]);
-  });
-
-  it("two equal runs are told the same although what came from outside has ids of its own", async () => {
-    const texts: string[] = [];
-    for (const id of ["one", "another"]) {
-      const journal = memoryJournal();
-      await teamOver(journal, inMemoryStore()).team.run(createMessage("go"), { id, rounds: 6 }).result;
-      const events = await eventsOf(journal, id);
-      const outside = events.flatMap((event) => (event.type === "message" ? [event.message.id] : []));
-      expect(recallsIn(events).some(({ recent }) => recent.ids.includes(outside[0] ?? ""))).toBe(true);
-      texts.push(canonical(events));
-    }
-    expect(texts[0] === texts[1]).toBe(true);
   });
 
   it("Recollection.C1 a replay recalls the same, asks nobody and opens no store", async () => {
@@ -212,22 +197,6 @@ describe("in a run, a memory is journaled like everything else", () => {
     await (await Environment.restore({ journal, id: "r" }, { ...options, roles: [ann] })).run();
     expect(await storedIn(store, "Ann")).toEqual(["r user#1: go", "r Ann#0.0: I heard: go"]);
   });
-
-  it("keeps secrets out of the store", async () => {
-    const store = inMemoryStore();
-    const roles = [answerer("Ann", { memory: { store } })];
-    await new Team({ model: parrot(), roles, secrets: ["hunter2hunter2"] }).run("the word is hunter2hunter2").result;
-    expect((await storedIn(store, "Ann")).join()).not.toContain("hunter2");
-  });
-
-  it("an exported run replays elsewhere, where there is no such store", async () => {
-    const { events } = await wholeRun();
-    const lines: string[] = [];
-    for await (const line of exportRun(await journalWith("r", events), "r")) lines.push(line);
-    const journal = memoryJournal();
-    await importRun(journal, lines);
-    expect((await teamOver(journal, inMemoryStore()).team.replay("r").result).error).toBeUndefined();
-  });
 });
 
 describe("a fork", () => {
@@ -287,33 +256,10 @@ describe("a fork", () => {
       "r Ann#0.0: I heard: a start",
     ]);
   });
-
-  it("without a store, which ends with its run, still finds what it shares", async () => {
-    const journal = memoryJournal();
-    const model = parrot();
-    const memory = { recall: { shares: { related: 1 } } };
-    const make = (): Team => new Team({ model, journal, roles: [answerer("Ann", { memory })] });
-    await make().run("The key lies under the third stone.", { id: "r" }).result;
-    await make().fork("r", { id: "f", add: ["Under which stone lies the key?"] }).result;
-    expect(rememberedIn(model.calls.at(-1))).toContain("under the third stone");
-  });
 });
 
 describe("money", () => {
   const PRICE = { input: 1_000_000, output: 0 };
-
-  it("a question is embedded once, however many messages in the same words have to be passed over", async () => {
-    const store = inMemoryStore();
-    const copies = Array.from({ length: 40 }, (_, n) => ({
-      runId: `run ${n}`,
-      addedAt: n,
-      message: createMessage("two ferries", { id: `m${n}` }),
-    }));
-    await store.add("Ann", copies);
-    const embedder = paidEmbedder({ price: PRICE, model: "mine" });
-    await new Team({ model: parrot(), roles: [answerer("Ann", { memory: { store, embedder } })] }).run("two words").result;
-    expect(embedder.calls.filter((texts) => texts.includes("two words"))).toHaveLength(1);
-  });
 
   it("embeddings are held before and settled after, and stand in the ledger", async () => {
     const journal = memoryJournal();

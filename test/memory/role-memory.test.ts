@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
-import { Environment } from "../../src/runtime/environment.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
@@ -153,20 +152,6 @@ describe("a role with a memory", () => {
     expect(await storedIn(store, "Ann")).toEqual(["r user#1: go", "r Ann#0.0: a", "r Ann#0.1: b", "r Ann#0.3: d"]);
   });
 
-  it("keeps bare environments apart that share a store", async () => {
-    const store = inMemoryStore();
-    for (const words of ["one", "two"]) {
-      const environment = new Environment({ model: parrot(), memory: { store } }).addRole(answerer("Ann"));
-      environment.publishMessage(words);
-      await environment.run();
-      environment.publishMessage(`${words} more`);
-      await environment.run();
-    }
-    const stored = await storedIn(store, "Ann");
-    expect(stored.length).toBe(8);
-    expect(new Set(stored.map((line) => line.split(" ")[0])).size).toBe(2);
-  });
-
   it.each([
     [{ maxTokens: -1 }],
     [{ maxTokens: 1.5 }],
@@ -178,20 +163,6 @@ describe("a role with a memory", () => {
     expect(() => new Team({ memory: { recall } })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
     expect(() => new Team({ roles: [answerer("Ann", { memory: { recall } })] })).toThrow(
       expect.objectContaining({ code: "OPTION_INVALID" }),
-    );
-  });
-
-  it("refuses a memory that is none", () => {
-    expect(() => new Team({ memory: "store" as never })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-    expect(() => new Team({ memory: { summary: "yes" as never } })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-  });
-
-  it("says what it wants instead, as one writes it", () => {
-    expect(() => new Environment({ memory: "no" as never })).toThrow(
-      expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringContaining("the option memory as an object") }),
-    );
-    expect(() => new Environment({ memory: { recall: { k: -1 } } })).toThrow(
-      expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringMatching(/ k .*a whole number of 0 or more, got -1/) }),
     );
   });
 });
@@ -241,12 +212,6 @@ describe("the budget of what is recalled", () => {
       ),
       { numRuns: tries(8, 240) },
     );
-  });
-
-  it("of 0 tokens, or of fewer than its frame, recalls nothing and asks all the same", async () => {
-    for (const maxTokens of [0, 1, 20]) {
-      expect(await recallAfter(["a", "b"], { recall: { maxTokens } })).toEqual({ block: "", summaries: 0, asked: 1 });
-    }
   });
 
   it("cuts the one message that is longer than all of it, and no character in its middle", async () => {

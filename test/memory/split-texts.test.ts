@@ -20,10 +20,6 @@ describe("splitTexts", () => {
     expect(splitTexts("0123456789", 4)).toEqual(["0123", "4567", "89"]);
   });
 
-  it.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY])("takes 500 for a window of %d", (window) => {
-    expect(splitTexts("x".repeat(1200), window).map(({ length }) => length)).toEqual([500, 500, 240]);
-  });
-
   it("[MetaGPT: a text that ended with a window got one more, of nothing but the overlap] ends with the text", () => {
     expect(splitTexts("x".repeat(100), 60).map(({ length }) => length)).toEqual([60, 60]);
   });
@@ -45,9 +41,5 @@ describe("splitTexts", () => {
         return place === text.length;
       }),
     );
-  });
-
-  it("splits a megabyte at once", () => {
-    expect(splitTexts("猫".repeat(1_000_000), 500).length).toBe(Math.ceil((1_000_000 - OVERLAP) / 480));
   });
 });

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { UsageError } from "../../src/kernel/errors.ts";
 import { figure, figuresText } from "../../src/research/figures/study.ts";
 
 const known = { name: "coins", source: "Ada 1843", expected: 2 };
@@ -37,21 +36,6 @@ describe("a figure", () => {
         expect(figure({ ...known, expected, found, relation: "at least" }).holds).toBe(found >= expected);
       }),
     );
-  });
-
-  it("refuses what is no number, one sample, and unknown options", () => {
-    const codeOf = (options: object): string => {
-      try {
-        figure({ ...known, found: 1, ...options });
-        return "none";
-      } catch (error) {
-        return error instanceof UsageError ? error.code : String(error);
-      }
-    };
-    expect([{ found: Number.NaN }, { found: [1] }, { found: [] }, { found: [1, Infinity] }, { error: 1 }].map(codeOf)).toEqual([
-      ...Array.from({ length: 4 }, () => "FIGURE_INVALID"),
-      "OPTION_UNKNOWN",
-    ]);
   });
 
   it("is told in a line with its expectation, interval and source", () => {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Agent, defineTool } from "../../src/agent/index.ts";
+import { Agent } from "../../src/agent/index.ts";
 import { Action, type ActionContext, defineAction, defineRole, Environment, memoryJournal, Team, usd } from "../../src/index.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { call, calls } from "../agent/setup.ts";
 
 const priced = { price: { input: 1_000, output: 1_000 } };
 
@@ -100,26 +99,6 @@ describe("the own model of an action", () => {
     const ann = defineRole({ name: "Ann", actions: [One], model: role });
     const { output } = await new Team({ models: { Ann: given }, roles: [ann] }).run("go").result;
     expect(output?.content).toBe("own");
-  });
-
-  it("works for the tools of an agent, and without any other model", async () => {
-    const ask = defineTool({ name: "ask", description: "", execute: (_args, ctx) => ctx.ask("inside") });
-    const model = scriptedModel([calls(call("ask")), "inside answered", "done"], { id: "own" });
-    const ann = defineRole({ name: "Ann", actions: [defineAction({ name: "Say", model })], reactMode: "agent", tools: [ask] });
-    const { status, output } = await new Team({ roles: [ann] }).run("go").result;
-    expect([status, output?.content, model.calls.length]).toEqual(["finished", "done", 3]);
-  });
-
-  it("is warned of in a fork that has another one of its id", async () => {
-    const journal = memoryJournal();
-    const teamOf = (model: ChatModel): Team =>
-      new Team({ journal, roles: [defineRole({ name: "Ann", actions: [defineAction({ name: "Say", model })] })] });
-    await teamOf(scriptedModel(() => "one", { id: "same" })).run("go", { id: "r" }).result;
-    const warned: string[] = [];
-    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warned.push(text) };
-    const other = defineRole({ name: "Ann", actions: [defineAction({ name: "Say", model: scriptedModel(() => "two", { id: "same" }) })] });
-    await new Team({ journal, logger, roles: [other] }).fork("r", { at: 1 }).result;
-    expect(warned.join("\n")).toContain('The model "same" is another object');
   });
 
   it.each([5, {}, "gpt-5"])("that is %j is refused, with the action's name", (model) => {

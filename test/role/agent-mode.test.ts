@@ -139,15 +139,6 @@ describe("from every prefix of its record", () => {
     }
   });
 
-  test("replayed it asks nobody and does nothing", async () => {
-    const { tool, runs } = counter();
-    const model = scriptedModel([looks("a"), "there"]);
-    const { team } = await lived(scout(tool), { model });
-    const replayed = await team.replay("r").result;
-    expect(replayed.output?.content).toBe("there");
-    expect([runs.length, model.calls.length]).toEqual([1, 2]);
-  });
-
   test("a tool that must not run twice is not run again when nobody knows whether it ran", async () => {
     const script = [looks("a"), "there"];
     const options = { idempotent: false };
@@ -189,13 +180,6 @@ describe("a role whose action has an output schema", () => {
     expect(model.calls).toHaveLength(3);
     expect(events.filter((event) => event.type === "step.started" && event.kind === "model")).toHaveLength(3);
   });
-
-  test("is asked once more, and then fails with what is wrong", async () => {
-    const mended = await lived(reporter(), { model: scriptedModel(["warm", '{"city": 5}', JSON.stringify(value)]) });
-    expect(mended.result.output?.instructContent).toEqual(value);
-    const { result } = await lived(reporter(), { model: scriptedModel(["warm", "warm", "still warm", "warm"]) });
-    expect(result).toMatchObject({ status: "failed", error: { code: "OUTPUT_INVALID" } });
-  });
 });
 
 describe("what needs permission", () => {
@@ -220,13 +204,6 @@ describe("what needs permission", () => {
     expect(runs).toEqual([]);
   });
 
-  test("a policy of the role decides without asking", async () => {
-    const { tool, runs } = counter(writes);
-    const agent = { permissions: { rules: [{ tool: "look", decide: "allow" }] } } as const;
-    const { result } = await lived(scout(tool, { agent }), { model: scriptedModel([looks("a"), "there"]) });
-    expect([result.status, runs]).toEqual(["finished", ["a"]]);
-  });
-
   test("a person who plays the role answers instead of it", async () => {
     const role = scout(counter().tool, { human: true });
     const { result } = await lived(role, { human: ({ text }) => `you asked: ${text}` });
@@ -242,15 +219,6 @@ describe("an agent that comes to no answer", () => {
     const { result } = await lived(scout(tool, { maxReactLoop: 3 }), { model });
     expect(result).toMatchObject({ status: "failed", error: { code: "AGENT_UNFINISHED" } });
     expect(runs.length).toBeGreaterThan(0);
-  });
-
-  test("fails when it does the same again and again", async () => {
-    const model = scriptedModel(() => looks("a"));
-    const { result } = await lived(scout(counter().tool), { model });
-    expect(result).toMatchObject({
-      status: "failed",
-      error: { code: "AGENT_UNFINISHED", message: expect.stringContaining("again") as string },
-    });
   });
 
   test("fails with its own words when it says that it cannot", async () => {

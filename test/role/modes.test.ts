@@ -107,30 +107,10 @@ describe("react: the model chooses", () => {
     expect(`${first}${second}`).not.toMatch(/user#|Ann#/);
   });
 
-  test("-1 at once: nothing is done, and nothing is wrong", async () => {
-    expect(await onGo(alone({ actions: naming(2) }, scriptedModel(["-1"])))).toEqual({ said: [], status: "finished", error: undefined });
-  });
-
-  test("numbers of several digits", async () => {
-    expect((await onGo(alone({ actions: naming(13), maxReactLoop: 1 }, scriptedModel(["12"])))).said).toEqual(["said 12"]);
-  });
-
   test("garbage is asked again once", async () => {
     const model = scriptedModel(["I would rather not", "1", "-1"]);
     expect((await onGo(alone({ actions: naming(2) }, model))).said).toEqual(["said 1"]);
     expect(model.calls[1]?.messages.at(-1)?.content).toContain("no such number");
-  });
-
-  test("garbage twice ends the activation with a warning that listeners get, and the run goes on", async () => {
-    const logged: string[] = [];
-    const environment = alone({ actions: naming(2) }, scriptedModel(["what?", "99"]), (text) => logged.push(text));
-    const warned: { role?: string; text: string }[] = [];
-    environment.on("warning", ({ role, text }) => warned.push({ text, ...(role === undefined ? {} : { role }) }));
-    expect(await onGo(environment)).toEqual({ said: [], status: "finished", error: undefined });
-    expect(warned).toHaveLength(1);
-    expect(warned[0]).toMatchObject({ role: "Ann" });
-    expect(warned[0]?.text).toContain("Ann");
-    expect(logged.join()).toContain("Ann");
   });
 
   test("ends after maxReactLoop actions, 10 unless said otherwise", async () => {
@@ -140,10 +120,6 @@ describe("react: the model chooses", () => {
     const ten = scriptedModel(() => "0");
     await onGo(alone({ actions: naming(2) }, ten));
     expect(ten.calls).toHaveLength(10);
-  });
-
-  test("without a model the activation fails and says where to give one", async () => {
-    expect(await onGo(alone({ actions: naming(2) }))).toEqual({ said: [], status: "failed", error: "MODEL_MISSING" });
   });
 });
 
@@ -203,12 +179,6 @@ describe("by_order hands on", () => {
         ?.memory.get()
         .map(({ id }) => id) ?? [];
     expect(chain).toEqual([[], [first], [second], [third]]);
-  });
-
-  test("an action that says nothing passes on what it was given", async () => {
-    const silent = defineAction({ name: "Silent", run: () => undefined });
-    expect((await onGo(alone({ reactMode: "by_order", actions: [tell("A"), silent, tell("C")] }))).said).toEqual(["C(A(go|)|)"]);
-    expect((await onGo(alone({ reactMode: "by_order", actions: [silent, tell("C")] }))).said).toEqual(["C(go|)"]);
   });
 
   test("the same where actions wait, and the next news starts anew", async () => {

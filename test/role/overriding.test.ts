@@ -33,12 +33,6 @@ describe("observe", () => {
     expect(environment.isIdle).toBe(true);
   });
 
-  test("no news: the role does not react", async () => {
-    let reacted = 0;
-    const result = await onGo(defineRole({ name: "Deaf", observe: () => [], react: () => void (reacted += 1) }));
-    expect([result.status, reacted]).toEqual(["finished", 0]);
-  });
-
   test("what it remembers already is no news, unless the role says so", async () => {
     const known = createMessage("again", { id: "known", sendTo: ["Ann"] });
     for (const [options, times] of [
@@ -83,16 +77,6 @@ describe("think", () => {
     const count = defineAction({ name: "Count", run: () => String((turns += 1)) });
     await onGo(defineRole({ name: "Ann", actions: [count], think: () => count }));
     expect(turns).toBe(10);
-  });
-
-  test("the default is there for the one who overrides", async () => {
-    class Wordy extends Role {
-      override readonly actions = [Speak];
-      override async think(rc: RoleContext): Promise<Action | undefined> {
-        return super.think(rc);
-      }
-    }
-    expect(contents((await onGo(new Wordy())).outputs)).toEqual(["spoke of go"]);
   });
 });
 
@@ -202,26 +186,5 @@ describe("react", () => {
     expect(status).toBe("failed");
     expect(error).toMatchObject({ code: "ACTION_RESULT" });
     expect(error?.message).toContain("Ann");
-  });
-
-  test("functions of a definition see the definition as `this`", async () => {
-    const options = {
-      name: "Ann",
-      goal: "be found",
-      react(rc: RoleContext): Message {
-        return rc.message(this.goal);
-      },
-    };
-    expect((await onGo(defineRole(options))).output?.content).toBe("be found");
-  });
-
-  test("a definition is frozen: it holds nothing of a run", () => {
-    const role = defineRole({ name: "Ann", actions: [Speak] });
-    expect(Object.isFrozen(role)).toBe(true);
-    expect(Object.isFrozen(Speak)).toBe(true);
-  });
-
-  test("a name is needed", () => {
-    expect(() => defineRole({ name: "" })).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
   });
 });

@@ -82,22 +82,6 @@ describe("plan_and_act with tasks of its own", () => {
     expect(environment.getRole("Ann")?.plan.tasks).toEqual([]);
   });
 
-  test("a plan without tasks says nothing", async () => {
-    const environment = planner({ planTasks: () => [] });
-    environment.publishMessage("go");
-    expect(contents((await environment.run()).messages)).toEqual(["go"]);
-  });
-
-  test("a second goal gets a plan of its own", async () => {
-    const environment = planner({ planTasks: (rc) => [{ id: "t", instruction: rc.news[0]?.content ?? "" }] });
-    environment.publishMessage("first");
-    await environment.run();
-    environment.publishMessage("second");
-    const { outputs } = await environment.run();
-    expect(contents(outputs)).toEqual(["dug first", "dug second"]);
-    expect(environment.getRole("Ann")?.plan.goal).toBe("second");
-  });
-
   test("tasks that an action adds are taken too, up to the bound", async () => {
     let taken = 0;
     const endless: Action = defineAction({
@@ -138,12 +122,6 @@ describe("plan_and_act with tasks of its own", () => {
     expect(environment.getRole("Ann")?.plan.toJSON()).toEqual({ goal: "", tasks: [] });
     expect(remembered(environment, "Ann")).toEqual([]);
   });
-
-  test("without any action for its tasks it fails and says so", async () => {
-    const environment = planner({ actions: [], planTasks: () => [{ id: "a", instruction: "" }] });
-    environment.publishMessage("go");
-    expect((await environment.run()).error?.code).toBe("ROLE_INVALID");
-  });
 });
 
 describe("plan_and_act with a model", () => {
@@ -174,12 +152,6 @@ describe("plan_and_act with a model", () => {
     environment.publishMessage("go");
     const { status, error } = await environment.run();
     expect([status, error?.code, model.calls.length]).toEqual(["failed", "PLAN_UNKNOWN_DEPENDENCY", 3]);
-  });
-
-  test("a bound of the role's own", async () => {
-    const environment = planner({ maxReactLoop: 2 }, scriptedModel([planOf(["a", []], ["b", []], ["c", []])]));
-    environment.publishMessage("go");
-    expect((await environment.run()).output?.content).toBe("dug do a\n\ndug do b");
   });
 });
 

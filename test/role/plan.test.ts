@@ -41,30 +41,6 @@ function finish(plan: Plan, count: number): void {
 }
 
 describe("Plan", () => {
-  test("an empty plan is finished", () => {
-    const plan = new Plan({ goal: "nothing" });
-    expect([plan.isFinished, plan.currentTask, plan.tasks, plan.finishedTasks, plan.finishCurrentTask()]).toEqual([
-      true,
-      undefined,
-      [],
-      [],
-      undefined,
-    ]);
-  });
-
-  test("tasks are taken one after another, each with its result", () => {
-    const plan = planOf(task("a"), task("b", "a"));
-    expect(plan.currentTask).toEqual({ id: "a", dependsOn: [], instruction: "do a", status: "open" });
-    expect(plan.finishCurrentTask("made a")).toEqual({ id: "a", dependsOn: [], instruction: "do a", status: "done", result: "made a" });
-    expect([plan.currentTask?.id, plan.isFinished]).toEqual(["b", false]);
-    plan.finishCurrentTask();
-    expect([plan.currentTask, plan.isFinished]).toEqual([undefined, true]);
-    expect(plan.finishedTasks.map(({ id, result }) => [id, result])).toEqual([
-      ["a", "made a"],
-      ["b", ""],
-    ]);
-  });
-
   test("a task keeps what was said of it, and names a dependency once", () => {
     const plan = planOf({ id: "a", instruction: "x", assignee: "Bob", type: "code" }, { id: "b", dependsOn: ["a", "a"], instruction: "y" });
     expect(plan.tasks).toEqual([
@@ -73,11 +49,6 @@ describe("Plan", () => {
     ]);
     expect(plan.getTask("b")).toBe(plan.tasks[1]);
     expect(plan.getTask("z")).toBeUndefined();
-  });
-
-  test("tasks given as done stay done", () => {
-    const plan = planOf({ ...task("a"), status: "done", result: "r" }, { ...task("b", "a"), status: "done" }, task("c"));
-    expect([plan.currentTask?.id, ...plan.finishedTasks.map(({ result }) => result)]).toEqual(["c", "r", ""]);
   });
 
   test("what is given out is the caller's own, and its tasks cannot be changed", () => {
@@ -113,33 +84,11 @@ describe("what a plan refuses", () => {
     expect(error.message).toContain("a -> b -> c -> a");
   });
 
-  test("a task that waits for itself is the shortest cycle", () => {
-    expect(refusal(() => planOf(task("a", "a"))).data).toEqual({ cycle: ["a", "a"] });
-    expect(refusal(() => planOf(task("x")).appendTask(task("a", "a"))).data).toEqual({ cycle: ["a", "a"] });
-    expect(refusal(() => planOf(task("a")).replaceTask(task("a", "a"))).data).toEqual({ cycle: ["a", "a"] });
-  });
-
   test("the message of a long cycle stays short, its data whole", () => {
     const ring = Array.from({ length: 1000 }, (_, n) => task(`t${n}`, `t${(n + 1) % 1000}`));
     const error = refusal(() => planOf(...ring));
     expect(error.message.length).toBeLessThan(400);
     expect((error.data as { cycle: string[] }).cycle).toHaveLength(1001);
-  });
-
-  test("[MetaGPT: KeyError] an unknown dependency is named with its task", () => {
-    for (const change of [() => planOf(task("a", "ghost")), () => planOf(task("z")).appendTask(task("a", "ghost"))]) {
-      const error = refusal(change);
-      expect(error.code).toBe("PLAN_UNKNOWN_DEPENDENCY");
-      expect(error.data).toEqual({ task: "a", dependency: "ghost" });
-      expect(error.message).toMatch(/task a .*no task ghost/);
-    }
-  });
-
-  test("[MetaGPT: the last of two tasks of one id won, with a warning] a duplicate id is refused", () => {
-    for (const change of [() => planOf(task("a"), task("b"), task("a")), () => planOf(task("a")).appendTask(task("a"))]) {
-      expect(refusal(change).code).toBe("PLAN_DUPLICATE_ID");
-      expect(refusal(change).data).toEqual({ task: "a" });
-    }
   });
 
   test("[MetaGPT: an assertion, or nothing at all] an unknown task cannot be reset or replaced", () => {
@@ -173,57 +122,6 @@ describe("what a plan refuses", () => {
 });
 
 describe("changing a plan", () => {
-  test("addTasks keeps the tasks the new list begins with, results and all, and replaces the rest", () => {
-    const plan = planOf(task("a"), task("b", "a"), task("c", "b"));
-    finish(plan, 2);
-    plan.addTasks([{ ...task("a"), type: "new" }, task("b", "a"), { ...task("c", "b"), instruction: "do it otherwise" }, task("d", "c")]);
-    expect(statuses(plan)).toEqual({ a: "done", b: "done", c: "open", d: "open" });
-    expect(plan.tasks.map(({ instruction }) => instruction)).toEqual(["do a", "do b", "do it otherwise", "do d"]);
-    expect(plan.finishedTasks.map(({ result }) => result)).toEqual(["result 0", "result 1"]);
-    expect(plan.getTask("a")?.type).toBeUndefined();
-  });
-
-  test("addTasks compares once the new list is sorted", () => {
-    const plan = planOf(task("a"), task("b", "a"));
-    finish(plan, 1);
-    plan.addTasks([task("b", "a"), task("a")]);
-    expect(statuses(plan)).toEqual({ a: "done", b: "open" });
-  });
-
-  test("addTasks with a shorter list drops the tail; from the first difference nothing old is left", () => {
-    const plan = planOf(task("a"), task("b"), task("c"));
-    finish(plan, 3);
-    plan.addTasks([task("a")]);
-    expect([statuses(plan), plan.isFinished]).toEqual([{ a: "done" }, true]);
-    plan.addTasks([task("b"), task("a")]);
-    expect(statuses(plan)).toEqual({ b: "open", a: "open" });
-  });
-
-  test("addTasks of nothing changes nothing", () => {
-    const plan = diamond();
-    plan.addTasks([]);
-    expect(ids(plan.tasks)).toEqual(["a", "b", "c", "d"]);
-  });
-
-  test("appendTask reopens a finished plan at its end", () => {
-    const plan = planOf(task("a"));
-    finish(plan, 1);
-    plan.appendTask({ id: "b", dependsOn: ["a"], instruction: "x", assignee: "Eve", type: "t" });
-    expect([plan.isFinished, plan.currentTask]).toEqual([
-      false,
-      { id: "b", dependsOn: ["a"], instruction: "x", assignee: "Eve", type: "t", status: "open" },
-    ]);
-  });
-
-  test("Plan.P3 resetTask reopens a task and all that depend on it, and their results are gone", () => {
-    const plan = planOf(task("a"), task("b", "a"), task("c", "b"), task("free"));
-    finish(plan, 4);
-    plan.resetTask("b");
-    expect(statuses(plan)).toEqual({ a: "done", b: "open", c: "open", free: "done" });
-    expect(plan.tasks.map((each) => "result" in each)).toEqual([true, false, false, true]);
-    expect(plan.currentTask?.id).toBe("b");
-  });
-
   test("[MetaGPT: replacing a task lost its type] replaceTask keeps what is not given, and reopens all that depend on it", () => {
     const plan = planOf({ ...task("a"), type: "code", assignee: "Bob" }, task("b", "a"), task("c", "b"), task("free"));
     finish(plan, 4);
@@ -345,7 +243,7 @@ describe("Plan against a plain model", () => {
     );
   });
 
-  test("Plan.P2 to Plan.P4 property: any sequence of changes leaves what the plain model says", { tags: "numbers" }, () => {
+  test("Plan.P2 Plan.P3 Plan.P4 property: any sequence of changes leaves what the plain model says", { tags: "numbers" }, () => {
     const change = fc.oneof(
       { weight: 3, arbitrary: fc.record({ append: plain }) },
       { weight: 2, arbitrary: fc.record({ replace: plain }) },

@@ -71,22 +71,6 @@ describe("by_cause: the action index", () => {
     expect(await after(environment, [[Draft, "d"]])).toEqual(["Second() on d", "First() on d"]);
   });
 
-  test("one action may stand in several reactions", async () => {
-    const edit = telling("Edit");
-    const environment = desk({
-      reactions: [
-        { on: Draft, do: edit },
-        { on: Photo, do: edit },
-      ],
-    });
-    expect(
-      await after(environment, [
-        [Photo, "p"],
-        [Draft, "d"],
-      ]),
-    ).toEqual(["Edit() on d", "Edit() on p"]);
-  });
-
   test("watch and actions follow from the reactions", () => {
     const environment = desk({ reactions: [{ on: Draft, do: telling("Edit", [Draft, Critique]) }] });
     for (const cause of [Draft, Critique]) {
@@ -94,17 +78,6 @@ describe("by_cause: the action index", () => {
     }
     expect(environment.publishMessage(createMessage("x", { causeBy: Photo })).recipients).toEqual([]);
     expect(environment.publishMessage("x").recipients).toEqual([]);
-  });
-
-  test("what a reaction returns is published, all of it", async () => {
-    const both = defineAction({ name: "Both", run: (ctx) => [ctx.message("one"), ctx.message("two")] });
-    expect(await after(desk({ reactions: [{ on: Draft, do: both }] }), [[Draft, "d"]])).toEqual(["one", "two"]);
-  });
-
-  test("news that no reaction is for is remembered, and nothing is said", async () => {
-    const environment = desk({ reactions: [{ on: Draft, do: telling("Edit") }] });
-    expect(await after(environment, [[Photo, "p"]])).toEqual([]);
-    expect(contents(environment.getRole("Editor")?.memory ?? [])).toEqual(["p"]);
   });
 });
 
@@ -123,10 +96,6 @@ describe("joins", () => {
   test("across rounds: when the last part comes, whichever that is", async () => {
     expect(await after(desk({ reactions: [join] }), [[Draft, "d"]], [[Critique, "c"]])).toEqual(["Edit(d+c) on c"]);
     expect(await after(desk({ reactions: [join] }), [[Critique, "c"]], [[Draft, "d"]])).toEqual(["Edit(d+c) on d"]);
-  });
-
-  test("a part alone does nothing, however often it comes", async () => {
-    expect(await after(desk({ reactions: [join] }), [[Draft, "d1"]], [[Draft, "d2"]], [[Draft, "d3"]])).toEqual([]);
   });
 
   test("each part is consumed once: the next needs both anew, and takes the newest", async () => {
@@ -167,15 +136,6 @@ describe("joins", () => {
         [[Photo, "p"]],
       ),
     ).toEqual(["Edit(d+c) on d+c", "Lay(d+p) on p"]);
-  });
-
-  test("needs of the reaction win over those of the action", async () => {
-    const eager = {
-      on: [Draft, Critique],
-      needs: [Draft],
-      do: defineAction({ name: "Edit", needs: [Draft, Critique], run: () => "early" }),
-    };
-    expect(await after(desk({ reactions: [eager] }), [[Draft, "d"]], [[Critique, "c"]])).toEqual(["early"]);
   });
 
   test("a reaction may need what an earlier one of the same activation has said", async () => {

@@ -37,10 +37,6 @@ describe("what an action gives back becomes a message", () => {
     expect(Object.isFrozen(output)).toBe(true);
   });
 
-  test("an empty text is said too, for it is not nothing", async () => {
-    expect((await whenDone({ run: () => "" })).outputs).toHaveLength(1);
-  });
-
   test("nothing publishes nothing and remembers nothing", async () => {
     const environment = town([defineRole({ name: "Ann", actions: [defineAction({ name: "Work", run: () => undefined })] })]);
     environment.publishMessage("go");
@@ -57,26 +53,12 @@ describe("what an action gives back becomes a message", () => {
     expect(filled.output?.instructContent).toEqual({ x: 1, y: 7 });
   });
 
-  test("a typed output, rendered by the action", async () => {
-    const { output } = await whenDone({ output: Point, run: () => ({ x: 1, y: 2 }), render: ({ x, y }) => `${x} across, ${y} up` });
-    expect(output).toMatchObject({ content: "1 across, 2 up", instructContent: { x: 1, y: 2 } });
-  });
-
-  test("an empty list is an output where the schema is a list", async () => {
-    const { outputs } = await whenDone({ output: z.array(z.string()), run: () => [] });
-    expect(outputs).toMatchObject([{ content: "[]", instructContent: [] }]);
-  });
-
   test("several messages", async () => {
     const { outputs } = await whenDone({ run: (ctx) => [ctx.message("one"), ctx.message("two", { causeBy: "Other" })] });
     expect(outputs.map(({ content, causeBy, id }) => [content, causeBy, id])).toEqual([
       ["one", "Work", "Ann#0.0"],
       ["two", "Other", "Ann#0.1"],
     ]);
-  });
-
-  test("an empty list of messages is nothing", async () => {
-    expect((await whenDone({ run: () => [] })).messages).toHaveLength(1);
   });
 
   test("the action says who shall hear it, also by what came out", async () => {
@@ -136,7 +118,6 @@ describe("what an action gives back becomes a message", () => {
 
 /** Schemas that do not read what they give: checking twice would refuse it, or change it again. */
 const Split = z.object({ list: z.string().transform((text) => text.split(",")) });
-const Next = z.number().transform((n) => n + 1);
 
 async function whenModelSays<S extends z.ZodType>(
   reply: string,
@@ -167,10 +148,6 @@ describe("what a model gave for the output schema is checked once", () => {
     expect(output?.instructContent).toEqual({ list: ["a", "b"] });
   });
 
-  test("where it is no object", async () => {
-    expect((await whenModelSays("41", { output: Next })).output?.instructContent).toBe(42);
-  });
-
   test.each<[string, (ctx: ActionContext, payload: { list: string[] }) => Message<{ list: string[] }>]>([
     ["the activation's", (ctx, payload) => ctx.message("split", { instructContent: payload })],
     ["made elsewhere", (_ctx, payload) => createMessage("split", { instructContent: payload })],
@@ -181,14 +158,6 @@ describe("what a model gave for the output schema is checked once", () => {
     });
     expect(error).toBeUndefined();
     expect(output).toMatchObject({ content: "split", instructContent: { list: ["a", "b"] } });
-  });
-
-  test("but what it gave for another schema is checked like anything", async () => {
-    const { error } = await whenModelSays('{"x":"one"}', {
-      output: Point,
-      run: async (ctx) => (await ctx.ask("x", { schema: z.object({ x: z.string() }) })) as unknown as z.infer<typeof Point>,
-    });
-    expect(error).toMatchObject({ code: "ACTION_RESULT" });
   });
 });
 
@@ -216,11 +185,6 @@ describe("a message in the action's name carries the payload its schema makes", 
     const { outputs } = await whenDone({ output: Point, run });
     expect(outputs[0]).toBe(made[0]);
   });
-
-  test("another cause's payload is its own", async () => {
-    const { outputs } = await whenDone({ output: Filled, run: (ctx) => [ctx.message("text", { causeBy: "Other", instructContent: {} })] });
-    expect(outputs).toMatchObject([{ causeBy: "Other", instructContent: {} }]);
-  });
 });
 
 describe("messages made elsewhere are issued again", () => {
@@ -237,13 +201,6 @@ describe("messages made elsewhere are issued again", () => {
     expect(kept.outputs).toMatchObject([{ id: "Ann#0.0", causeBy: "Gossip", sentFrom: "Bob" }]);
     const users = await whenDone({ run: () => createMessage("x", { causeBy: "UserRequirement", sendTo: "Zoe" }) });
     expect(users.deadLetters).toMatchObject([{ message: { causeBy: "UserRequirement", id: "Ann#0.0" } }]);
-  });
-
-  test("payload, metadata and addresses come along", async () => {
-    const { deadLetters } = await whenDone({
-      run: () => createMessage("x", { instructContent: { a: 1 }, metadata: { m: [2] }, sendTo: "Zoe" }),
-    });
-    expect(deadLetters).toMatchObject([{ message: { instructContent: { a: 1 }, metadata: { m: [2] }, sendTo: ["Zoe"] } }]);
   });
 
   test("the same foreign message said twice is one message, said once", async () => {
@@ -266,10 +223,6 @@ describe("an action by subclassing", () => {
     }
     const { output } = await whenRun(new Measure());
     expect(output).toMatchObject({ causeBy: "Measure", content: "3:4" });
-  });
-
-  test("an empty name is refused", () => {
-    expect(() => defineAction({ name: " " })).toThrow(expect.objectContaining({ code: "ACTION_INVALID" }));
   });
 });
 
@@ -319,22 +272,6 @@ describe("what an action is given", () => {
       ["Aside", "aside"],
       ["Work", "asked,stepped,true,true,Ann#0:1"],
     ]);
-  });
-
-  test("who it works for: name, role card, action, run, what the role watches", async () => {
-    const { output } = await whenDone({
-      run: (ctx) =>
-        JSON.stringify([
-          ctx.name,
-          ctx.role.profile,
-          ctx.action,
-          ctx.runId,
-          contents(ctx.important),
-          contents(ctx.inbox),
-          contents(ctx.news),
-        ]),
-    });
-    expect(JSON.parse(output?.content ?? "")).toEqual(["Ann", "Worker", "Work", "environment", ["go"], ["go"], ["go"]]);
   });
 
   test("a prompt for the model when it has no run: the description and the news by default", async () => {

@@ -45,10 +45,6 @@ describe("a step function is all that its role does", () => {
     expect(error?.message).toMatch(new RegExp(`^Expected role Ann .* got ${part} too\\. Leave ${part} out, `));
   });
 
-  test("a memory that is none is none", () => {
-    expect(hired({ memory: false, human: false, actions: [] })).toBeUndefined();
-  });
-
   test.each([
     ["an async one", async (): Promise<void> => {}],
     ["a generator", function* (): Generator<void> {}],
@@ -62,10 +58,6 @@ describe("a step function is all that its role does", () => {
       code: "ROLE_INVALID",
       message: expect.stringMatching(/^Expected step of role Ann to be a function/),
     });
-  });
-
-  test("its state has defaults for every field", () => {
-    expect(hired({ state: z.object({ coins: z.number() }) })).toMatchObject({ code: "STATE_INVALID" });
   });
 });
 
@@ -95,19 +87,6 @@ describe("a role that is a step function", () => {
     await environment.run();
     expect(environment.getRole("Saver")?.state).toEqual({ coins: 3 });
   });
-
-  test("has the object it was defined by at hand", async () => {
-    const parts = {
-      name: "Ann",
-      goal: "hello",
-      step(this: { goal: string }, _state: unknown, _message: Message, out: { say: (text: string) => unknown }) {
-        out.say(this.goal);
-      },
-    };
-    const environment = town([defineRole(parts as never)]);
-    environment.publishMessage("go");
-    expect((await environment.run()).output?.content).toBe("hello");
-  });
 });
 
 describe("what a word of a step role answers", () => {
@@ -120,11 +99,6 @@ describe("what a word of a step role answers", () => {
   test("is all that was heard since one was said, where a role joins its inputs", async () => {
     const join: Role["step"] = (_state, { content }, out) => void (content === "c" && out.say("all three"));
     expect(await parentsOf(join, ["a", "b", "c"])).toEqual([["a", "b", "c"]]);
-  });
-
-  test("is the message at hand, where each is answered, also by several words", async () => {
-    const echo: Role["step"] = (_state, { content }, out) => void [out.say(content), out.say(content)];
-    expect(await parentsOf(echo, ["a", "b"])).toEqual([["a"], ["a"], ["b"], ["b"]]);
   });
 
   test("begins anew behind the last that was answered", async () => {

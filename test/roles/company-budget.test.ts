@@ -53,12 +53,6 @@ describe("a share of the budget is kept for the proof", () => {
     ]);
   });
 
-  it("and pays for the review when they have spent theirs", async () => {
-    const { delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 20_000)] }, budget);
-    expect(roles).toEqual(["Alice", "Alex", "Vera"]);
-    expect(delivery).toMatchObject({ isDone: true, review: { accepts: true } });
-  });
-
   it("a review that cannot be paid is left out, which is told, and the verdicts stay", { tags: ["company", "long"] }, async () => {
     const { result, delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 60_000)] }, budget, {
       verificationShare: 0,

@@ -123,9 +123,4 @@ describe("a fork of the software company", () => {
     expect(result.cost.known).toBeGreaterThan(0);
     expect(result.cost.known + (result.fork?.saved ?? 0)).toBeLessThan(parent.result.cost.known * 1.5);
   });
-
-  test("pays for the QA engineer's calls alone, where its answers are the same in spite of its prompt", async () => {
-    const { paid } = await fork(company(STRICTER), counting(), 1);
-    expect(paid).toBe(callsOf(QA, parent.events));
-  });
 });

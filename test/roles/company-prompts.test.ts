@@ -56,21 +56,6 @@ describe("what a worker is shown", () => {
     },
   );
 
-  it("has a file only while there is room; of others it has the name and the size", { tags: ["company", "long"] }, async () => {
-    const large = `${adding(STUB).content}${"// A long remark of the design.\n".repeat(1_000)}`;
-    const designed = [{ path: "src/add.mjs", purpose: "the sum", code: large }];
-    const { calls } = await work({
-      ...medium,
-      Bob: [JSON.stringify({ approach: "One function.", files: designed })],
-      Edward: [calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(written), done)],
-      Alex: [calling(["read_files", { files: [{ path: "src/add.mjs" }] }], files(adding(RIGHT), ...around), done)],
-    });
-    const [engineer] = of(calls, "Alex").map(taskIn);
-    expect(engineer).not.toContain("A long remark");
-    expect(engineer).toContain("Not shown: src/add.mjs (large).");
-    expect(engineer).toContain(written.content);
-  });
-
   it("has the files of its own task before all others that are named", { tags: "numbers" }, async () => {
     const workspace = await openWorkspace({ root: scratchFolder() });
     const paths = ["example/page.md", "src/own.mjs"];
@@ -84,17 +69,6 @@ describe("what a worker is shown", () => {
     const rc = { news: [], step: (_name: string, _request: object, read: () => unknown) => read() } as unknown as RoleContext;
     const { design: shown } = await assignedFiles(rc, workspace, order, () => false);
     expect([...shown.files.keys()]).toEqual(["src/own.mjs"]);
-  });
-
-  it("has no checks of pages for QA, whose tests need no page, and the engineer has them", { tags: ["company", "long"] }, async () => {
-    const page = { ...criteria[0], check: { kind: "page", steps: [{ do: "expect", at: "#sum", equals: "5" }] } };
-    const { calls } = await work({
-      ...medium,
-      Alice: [brief("M", { stack: "page", criteria: [page] })],
-      Alex: [calling(["give_up", { why: "No." }])],
-    });
-    expect(taskIn(of(calls, "Edward")[0] as ChatRequest)).not.toContain("#sum");
-    expect(taskIn(of(calls, "Alex")[0] as ChatRequest)).toContain("#sum");
   });
 
   it("QA may write fixtures beside the tests, and take them back", { tags: ["company", "long"] }, async () => {

@@ -111,14 +111,6 @@ describe("what may not be weakened", () => {
     expect(delivery?.assumptions).toEqual(["Numbers are decimal.", "A1 replaces an earlier criterion (P0): it prints the sum"]);
   });
 
-  it("is a page's check: one that expects nothing is asked for again", async () => {
-    const look = (steps: readonly object[]): string => brief("S", { criteria: [{ ...criteria[0], check: { kind: "page", steps } }] });
-    const opens = { do: "open" };
-    const alice = [look([opens]), look([opens, { do: "expect", at: "h1", contains: ["5"] }])];
-    const [delivery] = await delivered({ ...rest, Alice: alice, Alex: engineer }, finding());
-    expect(delivery).toMatchObject({ isDone: true, round: 0 });
-  });
-
   it("are tests: one that QA removes in a dispute stays expected", async () => {
     const planned: (readonly string[] | undefined)[] = [];
     const verify = finding((request) => {

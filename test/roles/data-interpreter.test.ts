@@ -93,10 +93,4 @@ describe("the data interpreter", () => {
     const { status, questions } = await new Team({ roles, model }).run("count").result;
     expect([status, questions.length]).toEqual(["waiting", 1]);
   });
-
-  it("refuses an option it does not have", () => {
-    expect(() =>
-      dataInterpreter({ workspace: fileWorkspace({ root: tmpdir(), git: false }), sandbox: {} as Sandbox, cells: 3 } as never),
-    ).toThrow(/cells/);
-  });
 });

@@ -1,5 +1,5 @@
 // @module-tag company
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { companyRounds, type Delivery, softwareCompany } from "../../roles/index.ts";
@@ -228,24 +228,6 @@ describe("a product of size L", () => {
     expect(git(root, "log", "--format=%s")).not.toContain("Write the product");
   });
 
-  it("leaves a task whose engineer is stuck, and those that need it, to the integrator", async () => {
-    const tried = await work({
-      Ben: [calling(["give_up", { why: "Nobody knows how to multiply." }])],
-      Ann: [writes(add)],
-      Alex: [calling(reads(times.path, calc.path), files(times, calc, readme), done)],
-    });
-    expect(told(tried, "Alex", 0)).toContain("Not merged. Nobody knows how to multiply.");
-    expect(told(tried, "Alex", 0)).toContain("Not merged. It needs product.");
-    expect([tried.delivery.isDone, tried.delivery.unmerged?.map(({ id, keptIn }) => [id, keptIn])]).toEqual([
-      true,
-      [
-        ["product", undefined],
-        ["whole", undefined],
-      ],
-    ]);
-    expect(forksIn(tried.workspace)).toEqual([]);
-  });
-
   it("lets the integrator take up the work on a task that was not merged", async () => {
     const tried = await work({
       Ben: [calling(reads(times.path), files(times)), calling(["give_up", { why: "My tests are wrong." }])],
@@ -298,38 +280,6 @@ describe("a product of size L", () => {
     ]);
   });
 
-  it("ends with a second conflict of one task, told and without a trace", async () => {
-    const others = ["return 7;", "return 8;"].map((body) => code("add", body));
-    const heard = (request: ChatRequest, workspace: FileWorkspace): unknown => {
-      const other = roleIn(request) === "Ann" ? others.shift() : undefined;
-      return other && workspace.write(other.path, other.content);
-    };
-    const solved = calling(reads(add.path), files(add), done);
-    const tried = await work(
-      { Ann: [writes(add), solved], Alex: [calling(reads(add.path, calc.path), files(add, calc, readme), done)] },
-      heard,
-    );
-    expect(told(tried, "Alex", 0)).toContain(`Not merged. ${add.path}`);
-    expect([tried.delivery.isDone, tried.delivery.unmerged?.map(({ id }) => id), forksIn(tried.workspace)]).toEqual([
-      true,
-      ["sum", "whole"],
-      [],
-    ]);
-  });
-
-  it("merges only the files of a task, whatever else lies in its fork", async () => {
-    const tried = await work(
-      {
-        Ben: [calling(reads(times.path), files(times), ["shell", { command: "echo odd > odd.txt; echo odd > src/cli.mjs" }], done)],
-      },
-      (request, workspace) => {
-        const fork = join(workspace.root, ".troupe/trees/task-2");
-        if (roleIn(request) === "Ben" && existsSync(fork)) writeFileSync(join(fork, "odd.txt"), "odd");
-      },
-    );
-    expect([tried.delivery.isDone, Object.keys(await contents(tried.workspace)).includes("odd.txt")]).toEqual([true, false]);
-  });
-
   it("asks again for a plan that does not fit", async () => {
     const tried = await work({
       Eve: [
@@ -374,17 +324,6 @@ describe("a product of size L", () => {
     const tried = await work({ Eve: [], Ann: [], Ben: [], Alex: answer }, undefined, false);
     expect([tried.result.error?.message, tried.delivery.isDone]).toEqual([undefined, true]);
     expect(tried.delivery.assumptions.at(-1)).toMatch(/^One engineer writes the product, because several need a git repository/);
-  });
-
-  it("gives files that no task owns to the last task", async () => {
-    const tried = await work({ Eve: [plan({ ...whole, owns: [calc.path] }, sum, product)] });
-    expect(told(tried, "Alex", 0)).toContain("whole: Write the calculator. It writes src/calc.mjs, src/cli.mjs, package.json.");
-    expect(tried.delivery.isDone).toBe(true);
-  });
-
-  it("is refused with a number of engineers that there cannot be", () => {
-    const workspace = fileWorkspace({ root: scratchFolder() });
-    expect(() => softwareCompany({ workspace, sandbox, engineers: 9 })).toThrow(/Expected engineers as a whole number from 1 to 8, got 9/);
   });
 });
 

@@ -61,12 +61,6 @@ describe("a review", () => {
     expect(delivery).toMatchObject({ isDone: true, round: 1 });
   });
 
-  it("is answered by a check that passes", async () => {
-    const { delivery } = await work({ Alice: [brief("S")], Alex: [calling(whole(RIGHT), done)], Vera: [complaint("-5")] });
-    expect(delivery.complaints).toEqual([expect.objectContaining({ id: "R1", state: "answered" })]);
-    expect(delivery).toMatchObject({ isDone: true, round: 0 });
-  });
-
   it("that still says no leaves the product undone", async () => {
     const no = JSON.stringify({ reasons: "It is ugly.", judgements: [], complaints: [{ text: "It leaks." }], accepts: false });
     const { delivery } = await work({ Alice: [brief("S")], Alex: [calling(whole(RIGHT), done)], Vera: [no] });

@@ -78,15 +78,6 @@ describe("a small product", () => {
     expect(calls.length).toBeLessThanOrEqual(8);
   });
 
-  it("is told to change the strategy when the same failures come twice", { tags: ["company", "long"] }, async () => {
-    const { calls } = await work({
-      ...rest,
-      Alex: [calling(whole(WRONG), done), calling(files(adding(`${WRONG} `)), done), calling(files(adding(RIGHT)), done)],
-    });
-    const third = calls.filter((request) => roleIn(request) === "Alex")[2];
-    expect(String(third?.messages.at(-1)?.content)).toContain("Change the strategy");
-  });
-
   it("is told so too when the run was resumed between the two", async () => {
     const workspace = await openWorkspace({ root: scratchFolder(), git: false });
     const verify: Verifier = ({ criteria: all }) => {

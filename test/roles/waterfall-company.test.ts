@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import type { TestReport } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
-import { Environment, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF, Team, UsageError } from "../../src/index.ts";
+import { Environment, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF, UsageError } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
-import { brokenGreetJs, fence, greetJs, greetTest, indexHtml, prd, replies, tasks } from "../actions/greeter.ts";
+import { brokenGreetJs, fence, greetJs, greetTest, indexHtml, prd, replies } from "../actions/greeter.ts";
 import { endingSandbox, pretendSandbox } from "../actions/pretend-sandbox.ts";
 import { taskModel, tasksOf } from "../actions/task-script.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -56,14 +56,6 @@ describe("a company that makes no mistake", () => {
     expect(new Set(systems).size).toBe(5);
     expect(causes(result.outputs)).toEqual(["RunTests"]);
     expect(report(result.output)).toEqual({ tests: "passed", round: 0, total: 1, passed: 1, failed: 0, failures: [] });
-  });
-
-  test("does the same under the eager scheduler", async () => {
-    const [rounds, eager] = [smallWorkspace(), smallWorkspace()];
-    await work({ workspace: rounds });
-    const { result } = await work({ workspace: eager, scheduler: "eager" });
-    expect(report(result.output).tests).toBe("passed");
-    expect(await eager.list()).toEqual(await rounds.list());
   });
 });
 
@@ -158,11 +150,6 @@ describe("review", () => {
     expect(workspace.commits.map(({ message }) => message)).toContain("Change the code of greeter after review");
   });
 
-  test("is bounded by the rounds given", async () => {
-    const given = { "WriteCodeReview: src/greet.js (round 1)": lbtm, "RewriteCode: src/greet.js (round 1)": fence(greetJs) };
-    expect((await work({ reviewRounds: 1, replies: given })).result.status).toBe("finished");
-  });
-
   test("can be left out", async () => {
     const { model, result } = await work({ codeReview: false });
     expect(report(result.output).tests).toBe("passed");
@@ -200,16 +187,6 @@ describe("failing tests", () => {
     });
     expect(sandbox.runs).toBe(debugRounds + 1);
   });
-
-  test("reach an engineer of another name by the profile", async () => {
-    const workspace = smallWorkspace();
-    const sandbox = pretendSandbox((run) => (run === 1 ? { failing: "no mark" } : "passed"));
-    const team = new Team({ model: taskModel({ ...replies, ...repairs(1) }), seed: 7 });
-    for (const role of waterfallCompany({ workspace, sandbox })) team.hire(role, { name: `${role.name} the Second` });
-    const result = await team.run("Greet me").result;
-    expect(report(result.output)).toMatchObject({ tests: "passed", round: 1 });
-    expect(workspace.commits.at(-1)?.author).toBe("Alex the Second");
-  });
 });
 
 describe("tests that are not run", () => {
@@ -228,26 +205,9 @@ describe("tests that are not run", () => {
     expect(sandbox.runs).toBe(0);
     expect(await workspace.list("tests")).toEqual(["tests/greet.test.mjs"]);
   });
-
-  test("because there are none", async () => {
-    const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-    const { result } = await work({ workspace, replies: { WriteTasks: JSON.stringify({ ...tasks, testList: [] }) } });
-    expect(report(result.output)).toMatchObject({ tests: "none", total: 0 });
-  });
 });
 
 describe("the roles", () => {
-  test("have five names and profiles", () => {
-    const roles = waterfallCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }) });
-    expect(roles.map(({ name, profile }) => [name, profile])).toEqual([
-      ["Alice", "Product Manager"],
-      ["Bob", "Architect"],
-      ["Eve", "Project Manager"],
-      ["Alex", "Engineer"],
-      ["Edward", "QA Engineer"],
-    ]);
-  });
-
   test.each([{ debugRounds: -1 }, { reviewRounds: 0 }])("%j is refused before anything runs", (options) => {
     expect(() =>
       waterfallCompany({ workspace: smallWorkspace(), sandbox: endingSandbox({ kind: "refused", reason: "", hint: "" }), ...options }),

@@ -4,9 +4,7 @@ import { defineAction } from "../../src/role/action.ts";
 import type { RoleContext } from "../../src/role/context.ts";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { RunResult } from "../../src/runtime/run-result.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
@@ -69,43 +67,6 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
     expect((await played(20, scheduler, true)).timers).toBe(21);
   });
 
-  test("makes no signal, and one that waits needs none either", async () => {
-    let made = 0;
-    const { AbortController: Real } = globalThis;
-    class Counted extends Real {
-      constructor() {
-        super();
-        made += 1;
-      }
-    }
-    vi.stubGlobal("AbortController", Counted);
-    await played(1, scheduler);
-    const few = made;
-    await played(50, scheduler);
-    await played(50, scheduler, true);
-    expect(made).toBe(3 * few);
-  });
-
-  test("is told from one that waits also where somebody has put another Promise in the place of the engine's", async () => {
-    class Patched<T> extends Promise<T> {}
-    vi.stubGlobal("Promise", Patched);
-    let tries = 0;
-    const failing = answering(
-      "Ann",
-      async (rc) => {
-        tries += 1;
-        if (tries < 3) throw new Error("no");
-        return rc.message("fine");
-      },
-      { onFailure: retry(2) },
-    );
-    const environment = town([failing], { scheduler });
-    environment.publishMessage("go");
-    expect((await environment.run()).status).toBe("finished");
-    expect(contents(environment.history)).toEqual(["go", "fine"]);
-    expect((await played(20, scheduler, true)).said).toHaveLength(21);
-  });
-
   test("says nothing and remembers nothing where it stopped the run itself", async () => {
     const journal = memoryJournal();
     const runs: Run[] = [];
@@ -117,23 +78,6 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
     const status = (await runs[0]?.result)?.status;
     expect(status).toBe("stopped");
     expect((await eventsOf(journal, "r")).map(({ type }) => type)).not.toContain("act.ended");
-  });
-
-  test("fails with what it threw, and is tried again as its policy says", async () => {
-    let tries = 0;
-    const failing = answering(
-      "Ann",
-      () => {
-        tries += 1;
-        throw new Error("no");
-      },
-      { onFailure: retry(2) },
-    );
-    const environment = town([answering("Bob", (rc) => rc.message("fine", { sendTo: "Ann" })), failing], { scheduler });
-    environment.publishMessage("go");
-    const result: RunResult = await environment.run();
-    expect(result.status).toBe("failed");
-    expect(tries).toBe(3);
   });
 
   test("Outbox.O3 has a closed door afterwards, also where it never used it", async () => {

@@ -30,16 +30,6 @@ describe("the history of a run holds one message of an id", () => {
     expect(environment.history.has("Ann#0.3")).toBe(false);
   });
 
-  test("also where that is the id of the twelfth message, and the role has a name like an id", async () => {
-    const name = "Ann#0.1";
-    const teller = answering(name, (rc) => Array.from({ length: 12 }, (_, n) => rc.message(`said ${n}`, { sendTo: ROUTE_TO_NONE })));
-    const environment = town([teller]);
-    environment.publishMessage(createMessage("chosen", { id: `${name}#0.11`, sendTo: ROUTE_TO_NONE }));
-    environment.publishMessage(createMessage("go", { id: "go" }));
-    await environment.run();
-    expect(contents(environment.history)).toEqual(["chosen", "go", ...Array.from({ length: 11 }, (_, n) => `said ${n}`)]);
-  });
-
   test.each(["it twice", "a copy before it", "a copy after it"])("also where somebody publishes what was just made: %s", (order) => {
     const environment = town([listener("Ann", { watch: [UserRequirement] })]);
     const made = createMessage("made", { causeBy: UserRequirement });
@@ -51,26 +41,6 @@ describe("the history of a run holds one message of an id", () => {
     environment.publishMessage(createMessage("another", { causeBy: UserRequirement }));
     environment.publishMessage(second as Message);
     expect([environment.history.size, environment.getRole("Ann")?.inbox.length]).toEqual([2, 2]);
-  });
-
-  test("and each environment that hears it has it", () => {
-    const made = createMessage("made", { causeBy: UserRequirement });
-    const environments = [1, 2].map(() => town([listener("Ann", { watch: [UserRequirement] })]));
-    for (const environment of [...environments, ...environments]) environment.publishMessage(made);
-    for (const { history } of environments) expect([...history]).toEqual([made]);
-  });
-
-  test("and what was said is found by its id, whoever asked for how many before", async () => {
-    const environment = town([speaker(7)]);
-    environment.publishMessage(createMessage("go", { id: "go" }));
-    await environment.run();
-    expect([environment.history.has("Ann#0.6"), environment.history.has("Ann#0.7"), environment.history.has("go")]).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    environment.publishMessage(createMessage("go again", { id: "go" }));
-    expect(environment.history.size).toBe(8);
   });
 });
 

@@ -39,17 +39,6 @@ describe("hiring", () => {
     expect(environment.getRole("p0")?.state["draw"]).not.toBe(environment.getRole("p2")?.state["draw"]);
   });
 
-  test("roles from a generator are hired, and hear", async () => {
-    function* crowd(): Generator<Role> {
-      for (let i = 0; i < 3; i += 1) yield listener(`p${i}`);
-    }
-    const environment = new Environment().addRoles(crowd());
-    environment.publishMessage("hello");
-    await environment.run();
-    expect(environment.roleNames).toEqual(["p0", "p1", "p2"]);
-    expect(remembered(environment, "p2")).toEqual(["hello"]);
-  });
-
   test("a role hired by another name is reached by that one, by its profile, and not by the definition's name", () => {
     const environment = new Environment().addRole(listener("Ann", { profile: "Smith" }), { name: "Bea" });
     expect(environment.publishMessage(createMessage("x", { sendTo: "Bea" })).recipients).toEqual(["Bea"]);
@@ -86,24 +75,6 @@ describe("hiring", () => {
     expect(codeOf(() => new Team().hire(notARole))).toBe("ROLE_INVALID");
     expect(codeOf(() => new Team().hire(listener("Ann"), listener("Bob"), notARole))).toBe("ROLE_INVALID");
     expect(codeOf(() => new Environment().addRole(notARole))).toBe("ROLE_INVALID");
-  });
-
-  test("hire takes many roles, and one under another name", () => {
-    const team = new Team().hire(listener("Ann"), listener("Bob")).hire(listener("Cid"), { name: "Dan" });
-    expect(team.roleNames).toEqual(["Ann", "Bob", "Dan"]);
-  });
-
-  test("a crowd too large for a list of arguments", { tags: ["numbers", "long"] }, () => {
-    const person = listener("Person");
-    class Many extends Role {
-      override readonly name: string;
-      constructor(name: string) {
-        super();
-        this.name = name;
-      }
-    }
-    const roles = Array.from({ length: 150_000 }, (_, i) => new Many(`p${i}`));
-    expect(new Team({ roles: [person, ...roles] }).roleNames).toHaveLength(150_001);
   });
 
   test("HiredRoles.H1 a role that was refused leaves no trace", async () => {

@@ -28,16 +28,6 @@ describe("human.ask with a person there", () => {
     expect(asked[0]?.id).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  test("the same question twice is asked twice, under ids of their own", async () => {
-    const { human, asked } = person(() => "yes");
-    const ann = answering("Ann", async (rc) => void (await Promise.all([rc.human.ask("Really?"), rc.human.ask("Really?")])));
-    const environment = town([ann], { human });
-    environment.publishMessage("go");
-    await environment.run();
-    expect(asked).toHaveLength(2);
-    expect(asked[0]?.id).not.toBe(asked[1]?.id);
-  });
-
   test("a person who fails is a failed step", async () => {
     const human: HumanPort = () => Promise.reject(new Error("the line broke"));
     const environment = town([answering("Ann", async (rc) => void (await rc.human.ask("?")))], { human });
@@ -103,18 +93,6 @@ describe("human.ask with nobody there", () => {
     for (let i = 0; i < 3; i += 1) expect((await environment.run()).status).toBe("waiting");
     expect(called).toEqual(["paid"]);
   });
-
-  test("work beside the question is recorded", async () => {
-    const called: string[] = [];
-    const ann = answering("Ann", async (rc) => {
-      await Promise.all([rc.human.ask("?"), rc.step("beside", {}, async () => called.push("beside"))]);
-    });
-    const environment = town([ann]);
-    environment.publishMessage("go");
-    await environment.run();
-    await environment.run();
-    expect(called).toEqual(["beside"]);
-  });
 });
 
 describe("a role that a person plays", () => {
@@ -157,11 +135,5 @@ describe("a role that a person plays", () => {
     expect(result).toMatchObject({ status: "waiting", questions: [{ role: "Boss", text: "Vote!", form: { kind: "fields" } }] });
     expect(result.error?.message).toContain("Your answer did not fit");
     expect(asked).toHaveLength(3);
-  });
-
-  test("with nobody there the run waits", async () => {
-    const environment = town([defineRole({ name: "Boss", human: true, actions: [Decide] })]);
-    environment.publishMessage("tea");
-    expect(await environment.run()).toMatchObject({ status: "waiting", error: { data: { role: "Boss", question: "Decide on tea" } } });
   });
 });

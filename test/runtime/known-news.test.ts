@@ -5,7 +5,6 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
-import { NO_RETRY, type RoleState } from "../../src/runtime/record/role-state.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { contents, remembered, town } from "./town.ts";
 
@@ -47,46 +46,6 @@ test.each(everyWay)("a role remembers every message of a long exchange once: %s,
   const { status } = await environment.run({ rounds: 2 * HOPS });
   expect([status, environment.history.size]).toEqual(["finished", 2 * HOPS]);
   expect(remembered(environment, "Ann")).toEqual(Array.from({ length: HOPS }, (_, n) => `${n + 1}`));
-});
-
-test("a role that takes no message has no news, and does not act", async () => {
-  let acted = 0;
-  const environment = town([player("Ann", () => void (acted += 1))]);
-  environment.publishMessage("go");
-  const ann = environment.state.roles.get("Ann") as RoleState;
-  ann.retry = { ...NO_RETRY, retake: 0 };
-  await environment.run({ rounds: 1 });
-  expect([acted, environment.getRole("Ann")?.inbox.length]).toEqual([0, 1]);
-  await environment.run();
-  expect([acted, remembered(environment, "Ann")]).toEqual([1, ["go"]]);
-});
-
-test.each([
-  ["plain", player("Ann", (ctx) => ctx.message("heard"))],
-  ["step", defineRole({ name: "Ann", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("heard") })],
-])("who is to take again what a fork has dropped takes what there is: %s", async (_kind, role) => {
-  const environment = town([role]);
-  environment.publishMessage("go");
-  Object.assign(environment.state.roles.get("Ann") as RoleState, { retake: 2 });
-  const { status, outputs } = await environment.run();
-  expect([status, contents(outputs), environment.isIdle]).toEqual(["finished", ["heard"], true]);
-});
-
-test("the list of news cannot be changed", async () => {
-  const isFrozen: boolean[] = [];
-  const environment = town([player("Ann", ({ news }) => void isFrozen.push(Object.isFrozen(news)))]);
-  for (const text of ["one", "two"]) environment.publishMessage(text);
-  await environment.run();
-  environment.publishMessage("three");
-  await environment.run();
-  expect(isFrozen).toEqual([true, true]);
-});
-
-test("a role that reads its memory before it speaks remembers its own messages too", async () => {
-  const environment = town([player("Ann", (ctx) => ctx.message(`after ${ctx.memory.size}`))]);
-  environment.publishMessage("go");
-  await environment.run();
-  expect(remembered(environment, "Ann")).toEqual(["go", "after 1"]);
 });
 
 test.each([2, 9])("what is said twice in a list of %d and more is said and remembered once", async (count) => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../src/role/context.ts";
 import { usd } from "../../src/model/money.ts";
-import { defineAction } from "../../src/role/action.ts";
-import { defineRole } from "../../src/role/role.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { lived } from "./one-role.ts";
@@ -64,18 +62,5 @@ describe("the model a role speaks to itself", () => {
     const bare = town([answering("Ann", askItself)]);
     bare.publishMessage("go");
     expect((await bare.run()).error).toMatchObject({ code: "MODEL_MISSING" });
-  });
-
-  test("an action has it too, with the door of its activation", async () => {
-    const look = defineAction({
-      name: "Look",
-      run: async ({ model, steps, signal }) => {
-        const note = await steps.step({ kind: "tool", name: "look", request: {} }, () => Promise.resolve("seen"));
-        return `${note} ${(await model.chat(asked, { signal })).content}`;
-      },
-    });
-    const environment = town([defineRole({ name: "Ann", actions: [look] })], { model: scriptedModel(["yes"]) });
-    environment.publishMessage("go");
-    expect((await environment.run()).output?.content).toBe("seen yes");
   });
 });

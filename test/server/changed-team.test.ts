@@ -77,13 +77,6 @@ describe.each(doors)("%s of a run whose team was changed", (_name, idea, end, en
     ]);
     await server.close();
   });
-
-  it("goes on by the option of the server", async () => {
-    const { server, client } = await upgraded(idea, end, "continue");
-    await enter(client, {});
-    expect((await client.say("table", "later")).status).toBe("finished");
-    await server.close();
-  });
 });
 
 describe("a run whose team was changed", () => {

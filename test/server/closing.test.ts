@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
-import { all, clientOf, door, shouters, waiters } from "./served-team.ts";
+import { all, clientOf, door, waiters } from "./served-team.ts";
 
 describe("a server that closes", () => {
   it("DrivenRuns.R3 waits until the teams of its runs are closed", async () => {
@@ -58,32 +58,5 @@ describe("a server that closes", () => {
     await all(clientOf(next).events(id));
     expect((await clientOf(next).read(id)).status).toBe("finished");
     await next.close();
-  });
-
-  it("begins no replay that waits for its turn", async () => {
-    const [journal, gate, first] = [memoryJournal(), door(), door()];
-    let replays = 0;
-    const team = shouters(journal);
-    const server = createServer({
-      teams: async ({ purpose }) => {
-        if (purpose === "replay") {
-          replays += 1;
-          first.open();
-          await gate.passed;
-        }
-        return { team };
-      },
-      journal,
-    });
-    const client = clientOf(server);
-    const { id } = await client.start({ idea: "go" });
-    for await (const event of client.events(id)) void event;
-    const asked = Array.from({ length: 5 }, () => client.replay(id).catch((error: unknown) => error));
-    await first.passed;
-    const closed = server.close();
-    gate.open();
-    await closed;
-    expect(replays).toBe(1);
-    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject({ code: "SERVER_CLOSING" });
   });
 });

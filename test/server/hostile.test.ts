@@ -130,18 +130,6 @@ describe("a server among others", () => {
     await server.close();
   });
 
-  it("keeps no stream of a request for its head", async () => {
-    const { server, client } = served({ team: shouters(), tenants: [{ ...ACME, streams: 1 }] }, ACME.token);
-    const { id } = await client.start({ idea: "one" });
-    const headers = { authorization: `Bearer ${ACME.token}` };
-    for (const path of ["events", "events", "export"]) {
-      const head = await server.fetch(request(`/api/runs/${id}/${path}`, { method: "HEAD", headers }));
-      expect([head.status, head.body]).toEqual([200, null]);
-    }
-    expect((await all(client.events(id))).length).toBeGreaterThan(0);
-    await server.close();
-  });
-
   it("TroupeServer.H3 sends the page with a policy that allows its own script alone", async () => {
     const page = "<!doctype html><style>p{}</style><script>let a;</script><p>Hi";
     const { server } = served({ team: shouters(), page });
@@ -219,24 +207,6 @@ describe("a server among others", () => {
       expect(await post("messages", { content: "x", ...more })).toEqual([400, "BODY_INVALID"]);
     expect((await server.fetch(request("/api/runs/r/messages", { json: { content: "more", id: "mine" } }))).status).toBe(200);
     for (const path of ["resume", "fork"]) expect(await post(path, {})).toEqual([409, "EDGES_DIFFER"]);
-    await server.close();
-  });
-
-  it("answers although its logger throws, and again once its journal can be read", async () => {
-    const throws = (): never => {
-      throw new Error("The disk is full.");
-    };
-    const journal = memoryJournal();
-    const runs = journal.runs.bind(journal);
-    let isDown = true;
-    journal.runs = () => (isDown ? Promise.reject(new Error("The database is gone.")) : runs());
-    const { server, client } = served({ team: shouters(journal), logger: { debug: throws, info: throws, warn: throws, error: throws } });
-    expect((await server.fetch(request("/api/runs"))).status).toBe(500);
-    expect((await server.fetch(request("/readyz"))).status).toBe(503);
-    isDown = false;
-    const { id } = await client.start({ idea: "hello" });
-    await all(client.events(id));
-    expect((await client.read(id)).status).toBe("finished");
     await server.close();
   });
 
@@ -356,24 +326,5 @@ describe("a server among others", () => {
       if (!said.startsWith("HTTP/1.1 200")) expect(said, head).not.toContain("secret");
     }
     await server.close({ grace: 0 });
-  });
-
-  it("refuses options that cannot be meant", () => {
-    const team = shouters();
-    const wrong: readonly object[] = [
-      {},
-      { team, teams: () => Promise.resolve({ team }) },
-      { team, tokn: "x" },
-      { team, token: "short" },
-      { team, tenants: [ACME, ACME] },
-      { team, tenants: [{ ...ACME, name: "A B" }] },
-      { team, tenants: [ACME], token: ACME.token },
-      { team, bodyLimit: 0 },
-      { team, tenants: [{ ...ACME, rate: { perSecond: 1, burst: 0.5 } }] },
-      { team, tenants: [ACME], budget: 1 },
-      { team, origins: ["example.com"] },
-      { journal: memoryJournal() },
-    ];
-    for (const options of wrong) expect(() => createServer(options)).toThrow(/Expected/);
   });
 });

@@ -26,25 +26,6 @@ async function leftBehind(count: number, tenant?: typeof ACME): Promise<{ readon
 }
 
 describe("a recovery", () => {
-  it("asks a journal about several runs at a time, because each answer may take a way over a network", async () => {
-    const { journal } = await leftBehind(40);
-    const gate = openDoor();
-    let [asked, most] = [0, 0];
-    const info = journal.info?.bind(journal);
-    journal.info = async (runId) => {
-      asked += 1;
-      most = Math.max(most, asked);
-      await settled();
-      asked -= 1;
-      if (info === undefined) throw new Error("no info");
-      return info(runId);
-    };
-    const server = createServer({ team: waiters(gate, journal) });
-    await server.ready();
-    expect(most).toBe(16);
-    await server.close();
-  });
-
   it("Recovery.Y2 Places.P3 goes on with runs above a lowered bound when places are free, and is ready before", async () => {
     const [journal, gate] = [memoryJournal(), door()];
     const token = "acme-token-0123456789";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { memoryJournal, budgetPool } from "../../src/index.ts";
+import { memoryJournal } from "../../src/index.ts";
 import { all, CENT, clientOf, door, drafters, request, served, waiters } from "./served-team.ts";
 
 const ACME = { name: "acme", token: "acme-token-0123456789" };
@@ -51,16 +51,5 @@ describe("a server that starts again", () => {
       await server.close();
     }
     expect(spent).toEqual({ acme: 5 * CENT, beta: 3 * CENT });
-  });
-
-  it("counts former spending in a pool that is kept elsewhere once", async () => {
-    const journal = memoryJournal();
-    const pool = budgetPool((10 * CENT) as never);
-    const options = { team: drafters(journal), tenants: [{ ...ACME, budget: pool }] };
-    const { server, client } = served(options, ACME.token);
-    const { id } = await client.start({ idea: "sea", budget: 2 * CENT });
-    await all(client.events(id));
-    await server.close();
-    expect(pool.spent).toBe(CENT);
   });
 });

@@ -15,7 +15,7 @@ import {
 } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { clientOf, door, served, waiters } from "./served-team.ts";
+import { clientOf, served } from "./served-team.ts";
 
 const watch = [UserRequirement, UserFeedback];
 
@@ -169,21 +169,6 @@ describe("say, once the words are recorded", () => {
     });
     expect(await client.say("table", "one")).toMatchObject({ messages: [], status: "open", error: { code: "TIMEOUT" } });
     expect(await outside(journal)).toEqual(["one"]);
-    await server.close();
-  });
-
-  it("gives them to a run under way, and waits for its end", async () => {
-    const gate = door();
-    const journal = memoryJournal();
-    const { server, client } = served({ team: waiters(gate, journal) });
-    await client.start({ idea: "one", id: "table" });
-    const said = client.say("table", "two");
-    for await (const event of client.events("table", { follow: true }))
-      if (event.type === "message" && event.message.content === "two") break;
-    gate.open();
-    const result = await said;
-    expect([result.status, contentsOf(result)]).toEqual(["finished", ["one", "two"]]);
-    expect(await outside(journal)).toEqual(["one", "two"]);
     await server.close();
   });
 

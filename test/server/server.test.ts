@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineAction, defineRole, importRun, memoryJournal, type RunNotice, Team } from "../../src/index.ts";
+import { defineAction, defineRole, importRun, memoryJournal, Team } from "../../src/index.ts";
 import type { RunClient } from "../../src/client/index.ts";
-import { all, askers, clientOf, codeIn, door, drafters, request, served, shouters, waiters } from "./served-team.ts";
+import { all, askers, clientOf, codeIn, door, request, served, shouters, waiters } from "./served-team.ts";
 
 describe("a server of runs and its client", () => {
   it("start a run, list it, and tell its events", async () => {
@@ -164,15 +164,6 @@ describe("a server of runs and its client", () => {
     expect(await client.replay(id)).toEqual({ equal: true, events: events.length });
     const copy = await importRun(memoryJournal(), (await client.export(id)).split("\n"));
     expect(copy).toEqual({ runId: id, events: events.length });
-    await server.close();
-  });
-
-  it("tell pieces of answers to those who ask for them", async () => {
-    const { server, client } = served({ team: drafters() });
-    const notices: RunNotice[] = [];
-    const { id } = await client.start({ idea: "sea" });
-    await all(client.events(id, { onNotice: (notice) => notices.push(notice) }));
-    for (const { type } of notices) expect(type).not.toBe("run.ended");
     await server.close();
   });
 

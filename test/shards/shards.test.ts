@@ -1,5 +1,4 @@
 import { totalmem } from "node:os";
-import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 
 import { createMessage, defineRole, UsageError } from "../../src/index.ts";
@@ -7,7 +6,6 @@ import { delay } from "../../src/runtime/record/delayed.ts";
 import type { Sent } from "../../src/runtime/record/event.ts";
 import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
 import { Packer, unpack } from "../../src/shards/packets.ts";
-import { rangeOf } from "../../src/shards/protocol.ts";
 import { assertPopulationFits, environmentOf, populationNeed, runShards, shardedWorld } from "../../src/shards/index.ts";
 import { inOne, inShards, town } from "./comparison.ts";
 
@@ -39,22 +37,6 @@ describe("a world over shards", () => {
     const message = expect.stringContaining("0 roles in 4 shards") as string;
     await expect(runShards({ module: town, shards: 4 })).rejects.toMatchObject({ code: "POPULATION_TOO_LARGE", message });
     memory.mockRestore();
-  });
-});
-
-describe("the range of a shard", () => {
-  it("property: the ranges of all shards are the order of hiring, each as long as the others or one longer", () => {
-    fc.assert(
-      fc.property(fc.nat(1_000), fc.integer({ min: 1, max: 20 }), (roles, shards) => {
-        const ranges = Array.from({ length: shards }, (_, shard) => rangeOf(roles, shard, shards));
-        expect(ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, place) => from + place))).toEqual(
-          Array.from({ length: roles }, (_, place) => place),
-        );
-        const lengths = ranges.map(({ from, to }) => to - from);
-        expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1);
-      }),
-      { numRuns: 30 },
-    );
   });
 });
 

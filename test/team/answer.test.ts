@@ -1,4 +1,3 @@
-import { answerTo } from "../../src/team/resume.ts";
 import { describe, expect, test } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
@@ -67,12 +66,6 @@ describe("a run that waits for people", () => {
     expect((await journal.runs())[0]?.events).toBe(before);
   });
 
-  test("waits on when it is only resumed, with the same question", async () => {
-    const { journal, ids } = await waiting();
-    const result = await new Team({ journal, roles: asking(), model: scriptedModel([]) }).resume("r").result;
-    expect([result.status, result.questions.map(({ id }) => id)]).toEqual(["waiting", ids]);
-  });
-
   test("is one run for all who ask for it while it is under way", async () => {
     const { journal, ids } = await waiting();
     const team = new Team({ journal, roles: asking(), model: scriptedModel([]) });
@@ -92,11 +85,4 @@ describe("a run that waits for people", () => {
     ).result;
     for await (const event of journal.read("r", 0)) expect(JSON.stringify(event)).not.toContain("my-password");
   });
-});
-
-test("an answer after a deadline that no date can name is refused as late", () => {
-  const question = { id: "q", role: "Ann", text: "?", default: "no", deadline: -1e300, act: "Ann#0~1", key: "k", try: 1 };
-  expect(() => answerTo(question, "yes", { mask: (text) => text, now: 0 })).toThrow(
-    expect.objectContaining({ code: "QUESTION_EXPIRED" }) as Error,
-  );
 });

@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ControlError } from "../../src/kernel/errors.ts";
 import type { BudgetPool } from "../../src/kernel/budget.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole } from "../../src/role/role.ts";
-import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -39,57 +37,3 @@ describe("a run whose budget is kept elsewhere", () => {
     expect([second.status, second.output?.content]).toEqual(["finished", "A line."]);
   });
 });
-
-it("Tries.Y4 a pool has the rest of a hold back only when the cost of the try is durable", async () => {
-  const order: string[] = [];
-  const known = budgetPool(usd(1));
-  const pool: BudgetPool = {
-    id: "watched",
-    rank: 0,
-    async open(name, o) {
-      const account = await known.open(name, o);
-      return {
-        lost: account.lost,
-        lose: (amount) => account.lose(amount),
-        charge: (amount) => account.charge(amount),
-        close: (isDone) => account.close(isDone),
-        async reserve(amount, ending) {
-          const hold = await account.reserve(amount, ending);
-          return {
-            settle(cost) {
-              order.push("settled");
-              hold.settle(cost);
-            },
-          };
-        },
-      };
-    },
-  };
-  const journal = memoryJournal();
-  const watched: Journal = {
-    ...methodsOf(journal),
-    async append(runId, epoch, from, events) {
-      await nextMacrotask();
-      await journal.append(runId, epoch, from, events);
-      if (events.some(({ type }) => type === "step.ended")) order.push("durable");
-    },
-  };
-  const model = scriptedModel(["A line."], { price: { input: 1, output: 1 } });
-  const Draft = defineAction({ name: "Draft", prompt: (ctx) => ctx.text });
-  const team = new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model, budget: pool, journal: watched });
-  expect((await team.run("go").result).status).toBe("finished");
-  expect(order).toEqual(["durable", "settled"]);
-});
-
-function methodsOf(journal: Journal): Journal {
-  return {
-    create: (runId) => journal.create(runId),
-    claim: (runId, o) => journal.claim(runId, o),
-    release: (runId, epoch, o) => journal.release(runId, epoch, o),
-    append: (runId, epoch, from, events) => journal.append(runId, epoch, from, events),
-    read: (runId, from) => journal.read(runId, from),
-    runs: () => journal.runs(),
-    remove: (runId) => journal.remove(runId),
-    close: () => journal.close(),
-  };
-}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import type { CallTuning } from "../../src/model/call.ts";
-import { Agent } from "../../src/agent/index.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { type ScriptedModel, scriptedModel, type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";
 import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
@@ -56,15 +55,4 @@ describe("the calls of a team", () => {
       error: { code: "MODEL_TIMEOUT", data: { limit: "firstByte", limitMs: 5_000 } },
     });
   });
-
-  it.each([{ retry: { trys: 1 } }, { timeouts: { firstByte: -1 } }, { timeout: 5 }, { timeouts: 5 }])(
-    "with %j are refused, by a team and by an agent",
-    (calls) => {
-      const wrong = calls as CallTuning;
-      const model = scriptedModel([]);
-      expect(() => new Team({ calls: wrong })).toThrow(expect.objectContaining({ name: "UsageError" }));
-      if (!("timeout" in calls))
-        expect(() => new Agent({ name: "a", model, calls: wrong })).toThrow(expect.objectContaining({ name: "UsageError" }));
-    },
-  );
 });

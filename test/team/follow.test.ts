@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { untilAborted, withTimeout } from "../../src/kernel/abort.ts";
+import { withTimeout } from "../../src/kernel/abort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { silentLogger } from "../../src/kernel/emit.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { UserFeedback } from "../../src/message/address.ts";
@@ -10,7 +9,6 @@ import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { unowned } from "../../src/runtime/record/owners.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { simulatedProcesses, type SimulatedProcess } from "../simulated-processes.ts";
@@ -226,19 +224,6 @@ describe("a run that another living process owns", () => {
     letGo("too late");
   });
 
-  test("a secret in the reason of a stop is not recorded", async () => {
-    const { shared } = world();
-    const { role, begun, letGo } = working();
-    const run = new Team({ journal: shared, roles: [role], secrets: ["hunter2"] }).run("go", { id: "r" });
-    await begun;
-    run.stop("because of hunter2");
-    await run.result;
-    const ended = (await eventsOf(shared, "r")).at(-1);
-    expect(ended?.type).toBe("run.ended");
-    expect(JSON.stringify(ended)).not.toContain("hunter2");
-    letGo("too late");
-  });
-
   test("changes its team there: a role is found by its definition's name, and one without a definition is refused", async () => {
     const there = world();
     const spare = answering("Spare", (rc) => rc.message("x"));
@@ -331,21 +316,6 @@ describe("a run that another living process owns", () => {
     expect(await run.result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
   });
 
-  test("continues where a listener fails, which is logged", async () => {
-    const there = world();
-    const { role, letGo } = await ownedElsewhere(there);
-    const errors: string[] = [];
-    const logger = { ...silentLogger, error: (text: string) => void errors.push(text) };
-    const run = new Team({ journal: there.second.journal, roles: [role], logger }).run("go", { id: "r" });
-    run.on("act.ended", () => {
-      throw new Error("not now");
-    });
-    await run.started;
-    letGo("well");
-    expect((await run.result).status).toBe("finished");
-    expect(errors).toEqual([expect.stringContaining("not now")]);
-  });
-
   test("ends here where its owner cannot be told to stop it, also when a listener of the warning fails", async () => {
     const there = world();
     const { role } = await ownedElsewhere(there);
@@ -355,18 +325,6 @@ describe("a run that another living process owns", () => {
       throw new Error("not now");
     });
     await run.started;
-    run.stop();
-    expect((await run.result).status).toBe("stopped");
-  });
-
-  test.each<[string, NonNullable<Journal["command"]>]>([
-    ["is neither there nor gone", () => Promise.reject(unowned("r"))],
-    ["does not answer", (_run, _command, o) => untilAborted(new Promise<Json>(() => undefined), o?.signal ?? new AbortController().signal)],
-  ])("is stopped here while messages of a resume wait for an owner that %s", async (_what, command) => {
-    const there = world();
-    const { role } = await ownedElsewhere(there);
-    const run = new Team({ journal: { ...there.second.journal, command }, roles: [role] }).resume("r", { add: ["more"] });
-    await new Promise((resolve) => void setImmediate(resolve));
     run.stop();
     expect((await run.result).status).toBe("stopped");
   });
@@ -409,26 +367,6 @@ describe("a run that another living process owns", () => {
     expect((await run.result).messages.map(({ content }) => content)).toContain("more!");
   });
 
-  test("is taken while another process adds a message to it: its new owner adds the message", async () => {
-    const there = world();
-    const { roles, sent, proceed } = await toldElsewhere(there);
-    const run = new Team({ journal: there.second.journal, roles }).resume("r", { onOwned: "take" });
-    expect((await run.result).status).toBe("finished");
-    proceed();
-    expect((await sent).message.content).toBe("more");
-    expect((await eventsOf(there.shared, "r")).filter(({ type }) => type === "message").length).toBe(2);
-  });
-
-  test("is answered after another process has added a message to it", async () => {
-    const there = world();
-    const { roles, sent, proceed } = await toldElsewhere(there);
-    const answered = new Team({ journal: there.second.journal, roles }).answer("r", "q", "yes");
-    await new Promise((resolve) => void setImmediate(resolve));
-    proceed();
-    await sent;
-    await expect(answered).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
-  });
-
   test("with another idea is refused, and its owner continues", async () => {
     const there = world();
     const { team, owned, letGo } = await ownedElsewhere(there);
@@ -446,12 +384,6 @@ describe("a run that another living process owns", () => {
     const other = new Team({ journal: plain, roles: [role] });
     expect((await other.resume("r").result).error?.code).toBe("RUN_OWNED");
     await expect(other.send("r", "x")).rejects.toMatchObject({ code: "RUN_OWNED" });
-  });
-
-  test("waits for no answer while it is under way", async () => {
-    const there = world();
-    const { team } = await ownedElsewhere(there);
-    await expect(team.answer("r", "q", "yes")).rejects.toMatchObject({ code: "OPTION_INVALID" });
   });
 
   test.each<[string, Json]>([

@@ -108,35 +108,4 @@ describe("the replay of a run that was forced to continue with another team", ()
     expect((await replayed(journal, [planner, sloppy, changed])).error).toBe("DIFFERENCE");
     expect((await replayed(journal, [planner, builder("Build ill")])).error).toBe("TEAM_CHANGED");
   });
-
-  test("is equal without a role that it was forced to continue without, and that came back", async () => {
-    const full = [planner, builder("Build"), reader("Ann"), reader("Bob")];
-    const few = full.slice(0, 3);
-    const journal = await forcedRun({ roles: full, rounds: 1 }, { roles: few, rounds: 2 }, { roles: full, rounds: 100 });
-    const teams = (await eventsOf(journal, "r")).flatMap((event) =>
-      event.type === "run.resumed" ? [event.roles?.map(({ name }) => name)] : [],
-    );
-    expect(teams).toEqual([
-      ["Planner", "Builder", "Ann"],
-      ["Planner", "Builder", "Ann", "Bob"],
-    ]);
-    expect(await replayed(journal, few)).toMatchObject({ error: undefined, isEqual: true });
-    expect(await replayed(journal, full)).toMatchObject({ error: undefined, isEqual: true });
-  });
-
-  test("is equal where an activation that one team had begun was ended by another", async () => {
-    const journal = memoryJournal();
-    const stopping = scriptedModel((request, n) => {
-      if (n === 1) run.stop();
-      return `answer to ${request.messages.at(-1)?.content as string}`;
-    });
-    const run = new Team({ seed: "s", journal, model: stopping, roles: before }).run("a chair", { id: "r" });
-    expect((await run.result).status).toBe("stopped");
-    expect((await new Team({ journal, model: model(), roles: after }).resume("r", { onTeamChange: "continue" }).result).status).toBe(
-      "finished",
-    );
-    const events = await eventsOf(journal, "r");
-    expect(events.find((event) => event.type === "act.ended" && event.role === "Builder")).toHaveProperty("asked.length", 1);
-    expect(await replayed(journal, after)).toMatchObject({ error: undefined, isEqual: true });
-  });
 });

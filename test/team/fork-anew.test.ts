@@ -125,31 +125,9 @@ describe("a fork whose model is another object under the same id", () => {
     ).toEqual([]);
     expect((await forked(journal, always("new"), { id: "f3", reuse: "none" })).warnings).toEqual([]);
   });
-
-  test("says nothing of a run that another process had", async () => {
-    const journal = memoryJournal();
-    const events = await eventsOf(await parent(), "r");
-    await journal.create("r");
-    await journal.append("r", (await journal.claim("r")).epoch, 0, events);
-    expect((await forked(journal, always("new"))).warnings).toEqual([]);
-  });
 });
 
 describe("scripted lists", () => {
-  test("have ids by what they say, so that a fork with another list asks it", async () => {
-    const journal = await parent(scriptedModel(["a", "b"]));
-    const { result, warnings } = await forked(journal, scriptedModel(["c", "d"]));
-    expect([contents(result.outputs), warnings]).toEqual([["c d"], []]);
-    expect(contents((await forked(journal, scriptedModel(["a", "b"]), { id: "same" })).result.outputs)).toEqual(["a b"]);
-  });
-
-  test("of functions, errors and parts of answers have one too, and a function keeps its name", () => {
-    const list = (n: number) => scriptedModel(["x", { content: "y", finishReason: "stop" }, new Error(`e${n}`), () => "z"]);
-    expect(list(1).id).toBe(list(1).id);
-    expect(list(1).id).not.toBe(list(2).id);
-    expect([scriptedModel(() => "x").id, scriptedModel(["x"], { id: "mine" }).id]).toEqual(["scripted", "mine"]);
-  });
-
   test("meets other faults behind the shared past and asks models anew, and its record says so", async () => {
     const journal = memoryJournal();
     const talk = (): Role[] => [

@@ -113,23 +113,6 @@ describe("a fork", () => {
     expect(result.cost.known).toBeGreaterThan(0);
   });
 
-  test("that changes the first prompt pays for all that its other answer changes", async () => {
-    const { journal } = await parentRun();
-    const model = counting();
-    const result = await new Team({ journal, roles: workshop({ plan: "Think of" }), model, budget: usd(5) }).fork("parent", { at: 1 })
-      .result;
-    expect(result.fork?.paid).toBe(model.calls.length);
-    expect(result.fork?.paid).toBe(CALLS);
-  });
-
-  test("with another model pays for all that comes after", async () => {
-    const { journal, events } = await parentRun();
-    const model = counting("other");
-    const at = indexOf(events, ends("Planner"));
-    const result = await new Team({ journal, roles: workshop(), model, budget: usd(5) }).fork("parent", { at }).result;
-    expect([result.status, model.calls.length, result.fork?.reused]).toEqual(["finished", CALLS - 1, 0]);
-  });
-
   test("ForkAnswers.F2 answers a role that is asked in another activation than before from what it was asked then", async () => {
     const { journal } = await parentRun();
     const early = answering("Early", (rc) => rc.message("a word before"), { watch: ["UserRequirement"] });

@@ -7,7 +7,6 @@ import { fold } from "../../src/runtime/record/apply.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
@@ -176,16 +175,6 @@ describe("a role that is hired on the way", () => {
     expect((await eventsOf(journal, "r")).find(({ type }) => type === "act.ended")).toMatchObject({ teamAt: 0 });
     await isReplayed(team, journal);
   });
-
-  test("whose model answers by an agent acts like one that was there from the start", async () => {
-    const agent = defineRole({ name: "Bob", reactMode: "agent" });
-    const { team, journal } = teamOf({ model: scriptedModel(() => "done by an agent") });
-    const run = team.run("idea", { id: "r" });
-    await run.hire(agent);
-    await run.result;
-    expect(contents((await team.resume("r", { add: ["more"] }).result).outputs)).toContain("done by an agent");
-    await isReplayed(team, journal);
-  });
 });
 
 describe("a role that is retired", () => {
@@ -249,16 +238,6 @@ describe("a role that is retired", () => {
     await isReplayed(team, journal);
   });
 
-  test("whose action fails is got rid of: its message is a dead letter, and the run continues", async () => {
-    const { team, journal } = teamOf({ roles: [answering("Ill", () => Promise.reject(new Error("broken"))), echo("Bob")] });
-    const run = team.run("idea", { id: "r" });
-    expect((await run.result).status).toBe("failed");
-    await run.retire("Ill");
-    const result = await team.resume("r").result;
-    expect([result.status, contents(result.outputs), result.deadLetters.length]).toEqual(["finished", ["Bob: idea"], 1]);
-    await isReplayed(team, journal);
-  });
-
   test("is warned of where others watch what nobody causes any more", async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
@@ -317,20 +296,4 @@ describe("what is refused", () => {
     await expect(team.resume("nobody's").hire(echo("Bob"))).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
     await expect(team.resume("nobody's").retire("Ann")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
   });
-});
-
-test("a record in which a role comes twice, or leaves without having come, is damaged", async () => {
-  const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob")] });
-  const run = team.run("idea", { id: "r" });
-  await run.result;
-  await run.hire(echo("Cid"));
-  await run.retire("Cid");
-  const events = await eventsOf(journal, "r");
-  const [hired, retired] = events.slice(-2) as [RunEvent, RunEvent];
-  const after = (...more: readonly RunEvent[]): unknown =>
-    fold([...events, ...more.map((event, n) => ({ ...event, seq: events.length + n }))]);
-  expect(() => after(hired)).not.toThrow();
-  expect(() => after(hired, hired)).toThrow(/hired twice/);
-  expect(() => after(retired)).toThrow(/did not belong to the team/);
-  expect(() => after({ ...retired, role: "Ann", keeps: 3 } as RunEvent)).toThrow(/3 messages of 0/);
 });

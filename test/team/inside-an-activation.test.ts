@@ -271,13 +271,6 @@ describe.each(Object.entries(PLACES))("%s", (_name, place) => {
     }
   });
 
-  test("is answered from the record in a fork", async () => {
-    const { result, events } = await recorded(place);
-    const again = world(place);
-    const forked = await again.team(await journalWith("r", events)).fork("r", { id: "f", at: 1 }).result;
-    expect([told(forked), again.asked(), forked.cost.known]).toEqual([told(result), 0, 0]);
-  });
-
   test("InnerRun.I2 is bounded, then resumes with a larger budget", async () => {
     const { result, asked } = await recorded(place);
     const journal = memoryJournal();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { defineAction } from "../../src/role/action.ts";
-import { defineRole, type Role } from "../../src/role/role.ts";
+import type { Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Run } from "../../src/team/run.ts";
@@ -79,27 +78,4 @@ test("a question to a name that a role got later is asked again as it was", asyn
   expect([error, contents(outputs)]).toEqual([undefined, ["yes"]]);
   const { status } = await team.resume("r", { add: ["more"] }).result;
   expect(status).toBe("failed");
-});
-
-test("an answer to a question that was given up is refused as such", async () => {
-  const asks = (name: string): Role => answering(name, async (rc) => rc.message(await rc.human.ask("Good?")));
-  const team = teamOf({ roles: [asks("Ann"), asks("Bob")] });
-  const run = team.run("idea", { id: "r" });
-  const [ann = "", bob = ""] = (await run.result).questions.map(({ id }) => id);
-  await run.retire("Ann");
-  await expect(team.answer("r", ann, "yes")).rejects.toMatchObject({ code: "QUESTION_GIVEN_UP" });
-  const answered = await team.answer("r", bob, "yes");
-  expect((await answered.result).status).toBe("finished");
-  await expect(team.answer("r", bob, "yes")).rejects.toMatchObject({ code: "QUESTION_ANSWERED" });
-});
-
-test("a cause that nobody caused before either is not warned of again", async () => {
-  const warnings: string[] = [];
-  const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
-  const Read = defineAction({ name: "Read", run: () => "read" });
-  const rea = defineRole({ name: "Rea", actions: [Read], watch: ["Wrte"] });
-  const run = teamOf({ roles: [rea, defineRole({ name: "Cid" })], logger }).run("idea", { id: "r" });
-  await run.result;
-  await run.retire("Cid");
-  expect(warnings.filter((text) => text.includes("Wrte"))).toHaveLength(1);
 });

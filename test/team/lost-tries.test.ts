@@ -188,26 +188,6 @@ describe("a call that a crash cut off", () => {
     // The dead process shares this pool with the living one here, so its hold stays.
     expect([pool.spent, pool.held]).toEqual([2 * BILL, before]);
   });
-
-  test("counts nothing besides the repeated call where the server drops repeated keys", async () => {
-    const server = new CountingServer();
-    const model = server.model({ dropsRepeats: true });
-    const { journal } = (await killed(server, model)).start();
-    const result = await teamIn({ journal }, model).resume("r").result;
-    expect(result).toMatchObject({ status: "finished", cost: { known: BILL }, uncertain: 0 });
-    expect([...server.keys.values()]).toEqual([2]);
-  });
-
-  test("of a role that is retired meanwhile keeps its worst case, and the run stays one account of its pools", async () => {
-    const server = new CountingServer();
-    const { journal } = (await killed(server, server.model(), { roles: [worker, idle] })).start();
-    const team = new Team({ roles: [worker, idle], model: server.model(), journal, budget: usd(2.5) });
-    await team.retireFrom("r", "Ann", { onTeamChange: "continue" });
-    const result = await team.resume("r", { onTeamChange: "continue" }).result;
-    expect(result).toMatchObject({ status: "finished", cost: { known: WORST }, uncertain: WORST });
-    expect((await team.settle("r", { cost: usd(0.01) })).cost).toBe(usd(0.01));
-    expect((await team.resume("r", { onTeamChange: "continue" }).result).cost.known).toBe(usd(0.01));
-  });
 });
 
 describe("Team.settle", () => {

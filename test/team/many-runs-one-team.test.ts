@@ -106,15 +106,6 @@ describe("a pool and the runs that were recorded before", () => {
     expect([whole.status, whole.cost.known, pool.spent]).toEqual(["finished", 2 * COST, 2 * COST]);
   });
 
-  test("a run that continues elsewhere charges what its record tells", async () => {
-    const { model } = watchedModel();
-    const journal = memoryJournal();
-    await new Team({ roles: [asker(6)], model, journal, budget: 45_000 as MicroUsd }).run("go", { id: "r" }).result;
-    const pool = budgetPool(60_000 as MicroUsd);
-    const again = await new Team({ roles: [asker(6)], model, journal, budget: pool }).resume("r", { budget: 1_000_000 as MicroUsd }).result;
-    expect([again.status, again.cost.known, pool.spent]).toEqual(["budget", 50_000, 50_000]);
-  });
-
   test("Team.T1 invest raises what all runs may spend together, for those that wait as well", async () => {
     const { model } = watchedModel();
     const team = new Team({ roles: two, model, budget: 20_000 as MicroUsd });
@@ -144,13 +135,5 @@ describe("a pool and the runs that were recorded before", () => {
     const both = new Team({ roles: two, model, limits: { concurrency: 5 } });
     await Promise.all(Array.from({ length: 9 }, () => both.run("go", { limits }).result));
     expect(most()).toBe(3);
-  });
-
-  test("a budget in dollars is met with what to write instead", async () => {
-    const { model } = watchedModel();
-    const result = await new Team({ roles: two, model, budget: 3 as MicroUsd }).run("go").result;
-    expect(result.status).toBe("budget");
-    expect(result.error?.message).toMatch(/\$0\.000003 .*usd\(3\)/);
-    expect(() => new Team({ budget: 0.5 as MicroUsd })).toThrow(/usd\(0\.5\)/);
   });
 });

@@ -172,14 +172,6 @@ describe("a run that is given back", () => {
     const { status } = await (await calling(start(), () => Promise.resolve("done"))).result;
     expect([status, causes(await events())]).toEqual(["finished", ["drained"]]);
   });
-
-  test("that has just ended has its own end", async () => {
-    const { start } = world();
-    const run = await calling(start(), () => Promise.resolve("done"));
-    await run.result;
-    run.drain();
-    expect((await run.result).status).toBe("finished");
-  });
 });
 
 describe("what a process prepares for a run that it has become the owner of", () => {

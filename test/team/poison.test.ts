@@ -81,17 +81,6 @@ describe("an action that kills the process", () => {
     expect(life.warnings).toEqual([expect.stringMatching(/^Bob: Bob failed and its messages became dead letters: .* died 3 times/)]);
   });
 
-  test("stops its company by policy, which continues without the message when it is resumed", async () => {
-    const cast = (die: () => Promise<never>): Role[] => [speaker(["bomb"]), hearer("Bob", dyingOf("bomb", []), die)];
-    const life = await lives(cast);
-    expect([life.result.status, life.result.error?.code, dead(life)]).toEqual(["failed", "POISONED", ["bomb"]]);
-    const journal = memoryJournal();
-    await journal.create("r");
-    await journal.append("r", (await journal.claim("r")).epoch, 0, life.events);
-    const after = await new Team({ journal, roles: cast(() => expect.unreachable()) }).resume("r").result;
-    expect(after.status).toBe("finished");
-  });
-
   test.each([1, 2, 5])("is told after %i deaths under one activation that has begun", async (poisonAfter) => {
     const react: React = async (rc, die) => {
       await rc.step("look", {}, () => die());
@@ -123,29 +112,6 @@ describe("an action that kills the process", () => {
     const read = (name: string): number =>
       life.events.reduce((sum, event) => (event.type === "act.ended" && event.role === name ? sum + event.take : sum), 0);
     expect(["Ann", "Bob", "Cid"].map(read)).toEqual([2, 1, 2]);
-  });
-
-  test("is found beside others who always get on", async () => {
-    const talking: React = async (rc) => {
-      await rc.step("word", {}, () => Promise.resolve(rc.name));
-      // Their words are durable before the process dies.
-      await nextMacrotask();
-      if (rc.news.some(({ content }) => content.length < 95)) rc.publish(rc.message(`${rc.news[0]?.content}.`, { causeBy: Word }));
-    };
-    const late: React = async (rc, die) => {
-      for (let turn = 0; turn < 4; turn += 1) await nextMacrotask();
-      if (rc.news.some(({ content }) => content === "bomb")) await die();
-    };
-    const cast = (die: () => Promise<never>): Role[] => [
-      speaker(["bomb"]),
-      hearer("Bob", late, die),
-      hearer("Ann", talking, die),
-      hearer("Cid", talking, die),
-    ];
-    const life = await lives(cast, { onFailure: "skip", scheduler: "eager", poisonAfter: 2 });
-    expect([life.result.status, dead(life)]).toEqual(["finished", ["bomb"]]);
-    // The others would have talked on through many more lives.
-    expect(life.deaths).toBeLessThan(20);
   });
 
   test("that gets an answer between its deaths is no poison", async () => {

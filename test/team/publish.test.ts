@@ -64,18 +64,6 @@ describe("a message into a run under way", () => {
     expect(typesOf(await eventsOf(journal, "r")).filter((type) => type === "run.ended")).toHaveLength(1);
   });
 
-  test("wakes a role under eager while another one works", async () => {
-    const { role, atWork, go } = busy("Bea");
-    const { team } = teamOf({ roles: [role, echo("Ann", [])], scheduler: "eager" });
-    const run = team.run("idea");
-    await atWork;
-    const heard = new Promise<string>((resolve) => run.on("act.ended", ({ said }) => resolve(said[0]?.message.content ?? "")));
-    await run.publish(createMessage("psst", { sendTo: "Ann" }));
-    expect(await heard).toBe("Ann: psst");
-    go();
-    expect(contents((await run.result).outputs)).toEqual(["Ann: psst", "Bea heard idea"]);
-  });
-
   test("waits for the start of the run, and keeps the order of the calls", async () => {
     const { team } = teamOf();
     const run = team.run("idea", { id: "r" });
@@ -202,16 +190,6 @@ describe("a message into a run that has ended", () => {
     expect([again.status, contents(again.messages), again.cost]).toEqual([first.status, contents(first.messages), first.cost]);
   });
 
-  test("continues in another team of another process", async () => {
-    const { team, journal } = teamOf();
-    await team.run("idea", { id: "r" }).result;
-    const events = await eventsOf(journal, "r");
-    const other = teamOf({ journal: await journalWith("r", events) });
-    expect((await other.team.send("r", "more")).waits).toBe(true);
-    const last = teamOf({ journal: await journalWith("r", await eventsOf(other.journal, "r")) });
-    expect(contents((await last.team.run("idea", { id: "r" }).result).outputs)).toEqual(["Ann: idea", "Ann: more"]);
-  });
-
   test("a run that a crash cut off keeps it for its resume, also inside a round", async () => {
     const roles = (): Role[] => [echo(), answering("Bea", (rc) => rc.message(`Bea: ${contents(rc.news).join(", ")}`))];
     const { team, journal } = teamOf({ roles: roles() });
@@ -294,13 +272,6 @@ describe("a message that comes again", () => {
     await expect(team.send("r", createMessage("red", { id: "wish-1" }))).rejects.toMatchObject({ code: "MESSAGE_KNOWN" });
     expect(await eventsOf(journal, "r")).toHaveLength(events);
   });
-
-  test("does not take the id of a text", async () => {
-    const { team } = teamOf();
-    await team.run("idea", { id: "r" }).result;
-    await team.send("r", createMessage("by hand", { id: "user#3" }));
-    expect((await team.send("r", "a text")).message.id).toBe("user#4");
-  });
 });
 
 describe("whom a message reaches", () => {
@@ -320,13 +291,6 @@ describe("whom a message reaches", () => {
     expect([await causeFor("Ann"), await causeFor("Fay")]).toEqual(["UserRequirement", "UserFeedback"]);
     const named = await team.send("r", createMessage("x", { causeBy: "UserRequirement" }));
     expect(named.recipients).toEqual(["Ann"]);
-  });
-
-  test("a role that observes everything and watches feedback counts as one that watches it", async () => {
-    const all = answering("Ola", () => undefined, { watch: ["UserFeedback"], observeAll: true });
-    const { team } = teamOf({ roles: [echo("Ann"), all] });
-    await team.run("idea", { id: "r" }).result;
-    expect((await team.send("r", "x")).message.causeBy).toBe("UserFeedback");
   });
 
   test("none, when nobody watches: then it waits for nothing", async () => {
@@ -378,12 +342,6 @@ describe("what is refused", () => {
     await expect(team.run("another idea", { id: "r" }).publish("x")).rejects.toMatchObject({ code: "RUN_IDEA_DIFFERS" });
     await expect(team.resume("nobody's").publish("x")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
   });
-
-  test("a secret is taken out before it is recorded", async () => {
-    const { team, journal } = await started({ secrets: ["my-password"] });
-    expect((await team.send("r", "it is my-password")).message.content).not.toContain("my-password");
-    expect(JSON.stringify(await eventsOf(journal, "r"))).not.toContain("my-password");
-  });
 });
 
 describe("the bounds of a run hold across its ends", () => {
@@ -433,15 +391,6 @@ describe("a resume with messages", () => {
     const result = await team.resume("r", { add: ["one", createMessage("two", { sendTo: "Ann" })] }).result;
     expect(contents(result.outputs)).toEqual(["Ann: idea", "Ann: one", "Ann: two"]);
     expect(typesOf(await eventsOf(journal, "r")).slice(before, before + 3)).toEqual(["run.resumed", "message", "message"]);
-  });
-
-  test("reaches a role that a forced team brings", async () => {
-    const { team, journal } = teamOf();
-    await team.run("idea", { id: "r" }).result;
-    const changed = teamOf({ journal, roles: [echo("Ann"), echo("Fay", ["UserFeedback"])] }).team;
-    expect((await changed.resume("r", { add: ["wish"] }).result).error?.code).toBe("TEAM_CHANGED");
-    const result = await changed.resume("r", { add: ["wish"], onTeamChange: "continue" }).result;
-    expect(contents(result.outputs)).toEqual(["Ann: idea", "Fay: wish"]);
   });
 
   test("is refused while the run is under way", async () => {

@@ -8,7 +8,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { HumanPort, HumanQuestion } from "../../src/tool/approval.ts";
 import { Team } from "../../src/team/team.ts";
-import { eventsOf, journalWith } from "./recorded.ts";
+import { eventsOf } from "./recorded.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 
 /** A team of one, whose action asks and says what it was told. */
@@ -54,17 +54,6 @@ describe("a question with fields", () => {
       for (const event of await eventsOf(journal, "r")) if (event.type === "step.started") keys.push(event.key);
     }
     expect(new Set(keys).size).toBe(1);
-  });
-
-  test("takes JSON and a text of JSON, and gives the role the value of the schema", async () => {
-    for (const answer of [{ city: "Oslo", class: "first" }, '{"city":"Oslo","class":"first"}']) {
-      const journal = memoryJournal();
-      const { questions } = await teamOf(journal, role()).run("go", { id: "r" }).result;
-      const run = await teamOf(journal, role()).answer("r", questions[0]?.id ?? "", answer);
-      const result = await run.result;
-      expect([result.status, result.output?.content]).toEqual(["finished", '{"city":"Oslo","nights":2,"class":"first"}']);
-      expect(await teamOf(journal, role()).replay("r").result).toMatchObject({ status: "finished" });
-    }
   });
 
   test.each([
@@ -186,38 +175,12 @@ describe("a deadline (Persons.H2)", () => {
     expect([last.status, last.output?.content]).toEqual(["finished", '"no"']);
   });
 
-  test("survives a process that dies while it waits", async () => {
-    const clock = simulatedClock(1_000);
-    const first = memoryJournal();
-    await teamOf(first, role(), { clock }).run("go", { id: "r" }).result;
-    const events = await eventsOf(first, "r");
-    const asked = events.findIndex(({ type }) => type === "step.started");
-    const journal = await journalWith("r", events.slice(0, asked + 1));
-    await clock.advance(59_000);
-    const second = await teamOf(journal, role(), { clock }).resume("r").result;
-    expect(second).toMatchObject({ status: "waiting", questions: [{ deadline: 61_000 }] });
-    await clock.advance(1_000);
-    const last = await teamOf(journal, role(), { clock }).resume("r").result;
-    expect([last.status, last.output?.content]).toEqual(["finished", '"no"']);
-    expect(await teamOf(journal, role(), { clock }).replay("r").result).toMatchObject({ status: "finished" });
-  });
-
   test("is no part of the address: a fork takes the answer", async () => {
     const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
     await teamOf(journal, role(), { clock, human: () => "yes" }).run("go", { id: "r" }).result;
     await clock.advance(5_000);
     const result = await teamOf(journal, role(), { clock }).fork("r", { id: "f", at: 1 }).result;
     expect([result.status, result.output?.content, result.fork?.reused]).toEqual(["finished", '"yes"', 1]);
-  });
-
-  test("is copied into a fork as the answer of a default", async () => {
-    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
-    await teamOf(journal, role(), { clock }).run("go", { id: "r" }).result;
-    await clock.advance(60_000);
-    await teamOf(journal, role(), { clock }).resume("r").result;
-    await teamOf(journal, role(), { clock }).fork("r", { id: "f", at: 1 }).result;
-    const ended = (await eventsOf(journal, "f")).filter(({ type }) => type === "step.ended");
-    expect(ended).toMatchObject([{ value: "no", byDeadline: true }]);
   });
 
   test("Persons.H3 is kept by a question that is asked again, also by another process", async () => {
@@ -261,20 +224,6 @@ describe("a deadline (Persons.H2)", () => {
     const [journal, clock] = [memoryJournal(), simulatedClock()];
     const result = await teamOf(journal, role(), { clock, human: () => "yes" }).run("go", { id: "r" }).result;
     expect([result.output?.content, clock.pending]).toEqual(['"yes"', 0]);
-  });
-
-  test("leaves no timer behind when the run is stopped", async () => {
-    const [journal, clock, stop] = [memoryJournal(), simulatedClock(), new AbortController()];
-    let calls = 0;
-    const human: HumanPort = (question, o) => {
-      calls += 1;
-      return never(question, o);
-    };
-    const run = teamOf(journal, role(), { clock, human }).run("go", { id: "r", signal: stop.signal });
-    while (calls === 0) await clock.advance(0);
-    stop.abort();
-    expect((await run.result).status).toBe("stopped");
-    expect(clock.pending).toBe(0);
   });
 });
 

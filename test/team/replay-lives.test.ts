@@ -106,14 +106,6 @@ describe("a write that is done again and fails", () => {
     expect(failures).toEqual([expect.stringContaining("it fell"), expect.stringContaining("the disk is full")]);
     await expectEqual(journal, ann(clumsy, options));
   });
-
-  test("that fails only in the replay is a difference", async () => {
-    const { life } = writer();
-    const journal = memoryJournal();
-    await new Team({ seed: "s", journal, roles: [ann(life)] }).run("go", { id: "r" }).result;
-    const failing: Life = (rc) => rc.step("write", {}, () => Promise.reject(new Error("no")), { again: true });
-    expect((await replayed(journal, ann(failing))).error).toBeInstanceOf(DifferenceError);
-  });
 });
 
 describe("the order of steps", () => {
@@ -156,16 +148,5 @@ describe("the order of steps", () => {
     const result = await new Team({ seed: "s", journal: other, roles: [ann(inside("a", "b"))] }).run("go", { id: "r" }).result;
     expect(result.status).toBe("finished");
     await expectEqual(other, ann(inside("b", "a")));
-  });
-
-  test("is that of the life that ended, where an activation lived twice and otherwise", async () => {
-    const whole = memoryJournal();
-    await new Team({ seed: "s", journal: whole, roles: [ann(inOrder("a", "b", "c"))] }).run("go", { id: "r" }).result;
-    const journal = await diedAfter(whole, answered("b"));
-    // The same role to the eye of the run: what it does is code.
-    expect((await new Team({ journal, roles: [ann(inOrder("x", "b"))] }).resume("r").result).status).toBe("finished");
-    await expectEqual(journal, ann(inOrder("x", "b")));
-    expect((await replayed(journal, ann(inOrder("b", "x")))).error).toBeInstanceOf(DifferenceError);
-    expect((await replayed(journal, ann(inOrder("x")))).error).toMatchObject({ data: { kind: "not asked", name: "b" } });
   });
 });

@@ -13,7 +13,7 @@ import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering, listener } from "../runtime/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Draft: ${ctx.text}` });
@@ -118,24 +118,6 @@ describe("a replay", () => {
     const again = await told(run);
     expect([(await run.result).status, (await run.result).error]).toEqual(["stopped", undefined]);
     expect(canonical(again)).toBe(canonical(events.slice(0, length)));
-  });
-
-  test("finds a step that was asked then and is not asked now", async () => {
-    const journal = memoryJournal();
-    const diligent = answering("Ann", async (rc) => rc.message(await rc.step("look", {}, () => Promise.resolve("seen"))));
-    await new Team({ seed: "s", journal, roles: [diligent] }).run("go", { id: "r" }).result;
-    const lazy = answering("Ann", (rc) => rc.message("seen"));
-    const result = await new Team({ journal, roles: [lazy] }).replay("r").result;
-    expect(result.error).toBeInstanceOf(DifferenceError);
-    expect(result.error?.data).toMatchObject({ kind: "not asked", act: "Ann#0~1", name: "look", now: null });
-  });
-
-  test("finds an end that is another", async () => {
-    const journal = memoryJournal();
-    await new Team({ seed: "s", journal, roles: [answering("Ann", (rc) => rc.message("one")), listener("Bob")] }).run("go", { id: "r" })
-      .result;
-    const result = await new Team({ journal, roles: [answering("Ann", (rc) => rc.message("two")), listener("Bob")] }).replay("r").result;
-    expect(result.error?.data).toMatchObject({ kind: "ended", act: "Ann#0~1", recorded: { said: [{ message: { content: "one" } }] } });
   });
 
   test("that code would like to swallow is told all the same", async () => {

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import type { RoleContext } from "../../src/role/context.ts";
-import { retry } from "../../src/role/failure-policy.ts";
 import type { Role, RoleOptions, Said } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
@@ -80,15 +78,6 @@ describe("a run that ended because an action threw outside a step", () => {
     expect(model.calls).toHaveLength(CALLS);
   });
 
-  test("has the answers of its last attempt after retries, each of which had its own", async () => {
-    const journal = memoryJournal();
-    const { paid } = await failed(journal, broken({ onFailure: retry(2) }));
-    expect(paid).toBe(3 * CALLS);
-    const model = answerer();
-    const result = await new Team({ journal, roles: [mended({ onFailure: retry(2) })], model }).resume("r").result;
-    expect([result.status, model.calls.length]).toEqual(["finished", 0]);
-  });
-
   test("is replayed and forked like any other", async () => {
     /** Fails in its first attempt, wherever it lives. */
     const fickle = (): Role => {
@@ -111,18 +100,5 @@ describe("a run that ended because an action threw outside a step", () => {
     const model = answerer();
     const fork = await new Team({ journal, roles: [mended()], model }).fork("r", { id: "f", at: 1 }).result;
     expect([fork.status, model.calls.length]).toEqual(["finished", 0]);
-  });
-});
-
-describe("a run that ended because its model's replies did not fit", () => {
-  test("asks again when it continues: the same replies would not fit either", async () => {
-    const journal = memoryJournal();
-    const role = (): Role =>
-      answering("Ann", async (rc) => rc.message(`${(await rc.ask("a number", { schema: z.object({ n: z.number() }) })).n}`));
-    const bad = new Team({ journal, roles: [role()], model: scriptedModel(["no", "no again", "no still"], { id: "m" }) });
-    expect((await bad.run("go", { id: "r" }).result).error?.code).toBe("OUTPUT_INVALID");
-    const good = scriptedModel(['{"n": 7}'], { id: "m" });
-    const result = await new Team({ journal, roles: [role()], model: good }).resume("r").result;
-    expect([result.status, contents(result.outputs), good.calls.length]).toEqual(["finished", ["7"], 1]);
   });
 });

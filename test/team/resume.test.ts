@@ -68,13 +68,6 @@ describe("the same program is the recovery program", () => {
     expect(batches[0]?.slice(0, 2)).toEqual(["run.started", "message"]);
   });
 
-  test("without an id each run has one of its own", async () => {
-    const team = new Team({ roles: relay() });
-    const ids = [team.run("a").id, team.run("b").id];
-    expect(new Set(ids).size).toBe(2);
-    expect(ids[0]).toMatch(/^[0-9a-z]+-[0-9a-f]{8}$/);
-  });
-
   test.each<[string, () => unknown]>([
     ["an empty id", () => new Team().run("go", { id: "" })],
     ["rounds that are no number", () => new Team().run("go", { rounds: Number.NaN })],
@@ -138,14 +131,6 @@ describe("processes that may resume a run", () => {
     expect(await eventsOf(journal, "r")).toEqual(before);
   });
 
-  test("a run that the journal does not have cannot continue", async () => {
-    expect(await new Team({ roles: relay() }).resume("nobody's").result).toMatchObject({
-      runId: "nobody's",
-      status: "failed",
-      error: { code: "RUN_UNKNOWN" },
-    });
-  });
-
   test("a damaged record is refused, and not written to", async () => {
     const events = await afterOneRound();
     const twisted = events.map((event) => (event.type === "round.ended" ? { ...event, round: 7 } : event));
@@ -207,37 +192,6 @@ describe("a resumed run keeps its past", () => {
     expect(canonical(steps)).toBe(canonical(whole));
   });
 
-  test("a message names its cause: the idea is the user's before a cut and after", async () => {
-    const pass = answering("Pass", (rc) => rc.news[0], { watch: ["UserRequirement"] });
-    const roles = (): Role[] => [pass, listener("Ear", { watch: ["UserRequirement", "Pass"] })];
-    for (const idea of ["go", createMessage("go", { id: "idea" })]) {
-      const journal = memoryJournal();
-      const team = new Team({ seed: "s", journal, roles: roles() });
-      const { messages } = await team.run(idea, { id: "r" }).result;
-      expect(messages.map(({ causeBy }) => causeBy)).toEqual(["UserRequirement", "UserRequirement"]);
-      const events = await eventsOf(journal, "r");
-      const cut = await journalWith("r", events.slice(0, 2));
-      await new Team({ seed: "s", journal: cut, roles: roles() }).resume("r").result;
-      expect(canonical(await eventsOf(cut, "r"))).toBe(canonical(events));
-    }
-  });
-
-  test("messages that come from a record are as frozen as they were", async () => {
-    const journal = memoryJournal();
-    await new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 }).result;
-    const twisting = answering(
-      "Bob",
-      (rc) => {
-        expect(() => ((rc.news[0] as { content: string }).content = "twisted")).toThrow(TypeError);
-        return rc.message("fine");
-      },
-      { watch: [] },
-    );
-    const cut = await journalWith("r", await eventsOf(journal, "r"));
-    const result = await new Team({ seed: "s", journal: cut, roles: [relay()[0] as Role, twisting] }).resume("r", { rounds: 2 }).result;
-    expect(result.output?.content).toBe("fine");
-  });
-
   test("calls in flight are reported with their holds", async () => {
     const journal = memoryJournal();
     let calls = 0;
@@ -271,22 +225,10 @@ describe("several runs of one team", () => {
     expect(results.map((result) => result.output?.content)).toEqual(["a 1", "b 1", "c 1"]);
   });
 
-  test("a role that is hired after a run has begun is not in it", async () => {
-    const team = new Team({ roles: [listener("Ann")] });
-    const run = team.run("go");
-    team.hire(answering("Late", (rc) => rc.message("me too")));
-    expect((await run.result).outputs).toEqual([]);
-    expect((await team.run("go").result).output?.content).toBe("me too");
-  });
-
   test("an idea may be a message, to one role alone", async () => {
     const team = new Team({ roles: [listener("Ann"), answering("Bob", (rc) => rc.message("for me"))] });
     const result = await team.run(createMessage("psst", { sendTo: "Bob", metadata: { m: 1 } })).result;
     expect(result.messages[0]).toMatchObject({ content: "psst", metadata: { m: 1 } });
     expect(result.output?.content).toBe("for me");
-  });
-
-  test("a team without anybody is told so before anything begins", () => {
-    expect(() => new Team().run("go")).toThrow(expect.objectContaining({ code: "ROLES_NONE" }));
   });
 });

@@ -60,11 +60,4 @@ describe("the budget that a run was given for itself", () => {
     expect((await team().resume("r").result).cost.known).toBe(raised);
     expect((await team().fork("r", { reuse: "none" }).result).cost.known).toBe(raised);
   });
-
-  test("is not made of the team's, which is raised by the team", async () => {
-    const journal = memoryJournal();
-    await teamOf(journal, { budget: own }).run("go", { id: "r" }).result;
-    const raised = micro(8 * COST);
-    expect((await teamOf(journal, { budget: raised }).resume("r").result).cost.known).toBe(raised);
-  });
 });

@@ -61,17 +61,6 @@ describe("a run that is started inside a step", () => {
     expect(model.calls.length).toBe(4);
   });
 
-  test("leaves the outer run the rest", async () => {
-    const model = paidModel();
-    const inner = new Team({ roles: [asker(2)], model });
-    const asking = answering("Eda", async (rc) => {
-      await rc.step("let them work", {}, ({ budget, signal }) => inner.run("go", { budget, signal }).result.then(({ status }) => status));
-      for (;;) await rc.ask("and now?", { model });
-    });
-    const result = await new Team({ roles: [asking], budget: micro(50_000) }).run("go").result;
-    expect([result.status, result.cost.known, model.calls.length]).toEqual(["budget", 40_000, 4]);
-  });
-
   test("is paid and counted once when the outer run continues from its record", async () => {
     const model = paidModel();
     const inner = new Team({ roles: [asker(2)], model });
@@ -160,15 +149,6 @@ describe("a run that is started inside a step", () => {
     isBroken = false;
     const result = await company.resume("outer").result;
     expect([result.status, result.cost.known, pool.spent, model.calls.length]).toEqual(["finished", COST, COST, 1]);
-  });
-
-  test("counts once in a pool that both runs draw on", async () => {
-    const model = paidModel();
-    const account = budgetPool(micro(100_000));
-    const inner = new Team({ roles: [asker(3)], model, budget: account });
-    const result = await outer(inner, { budget: budgetPool(micro(80_000), { parent: account }) }).run("go").result;
-    expect(told(result)).toEqual(["finished for 30000", "finished", 30_000]);
-    expect([account.spent, account.held]).toEqual([30_000, 0]);
   });
 
   test("LentBudget.L2 may outlive its step no further than the step's budget", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { formatCost, type MicroUsd } from "../../src/model/money.ts";
-import { ModelError } from "../../src/kernel/errors.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
@@ -44,16 +43,6 @@ describe("the cost of a run", () => {
     const state = fold(await eventsOf(journal, "r"));
     expect([state.byRole.record(), state.byModel.record()]).toEqual([byRole, byModel]);
     expect((await team.replay("r").result).byRole).toEqual(byRole);
-  });
-
-  test("counts tries that were paid and rejected", async () => {
-    const refused = new ModelError("MODEL_EMPTY", "empty", { retryable: true, data: { usage: { inputTokens: 7, outputTokens: 50 } } });
-    const twice = scriptedModel([refused, { content: "yes", usage: { inputTokens: 7, outputTokens: 20 } }], {
-      price: { input: 0, output: 1 },
-    });
-    const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
-    const { byModel, cost } = await new Team({ roles: [ann], model: twice }).run("go").result;
-    expect([cost.known, byModel[twice.id]?.usage.outputTokens]).toEqual([70, 70]);
   });
 
   test("of a model without a known price is unknown, also when its first call is cut off", async () => {

@@ -10,7 +10,6 @@ import { createMessage } from "../../src/message/message.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { afterRounds } from "../../src/runtime/stop-condition.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../runtime/town.ts";
@@ -53,15 +52,6 @@ describe("a run of plain functions", () => {
     expect(other.error).toMatchObject({ code: "DIFFERENCE", message: expect.stringContaining("Ann#0~1 does not end as it did") });
   });
 
-  test("is told apart by what it says at which time, in a replay too", async () => {
-    let now = 100;
-    const clock = { now: () => (now += 1), timer: () => () => {} };
-    const timely = (): Role => defineRole({ name: "Ann", step: (_state, _message, out) => ({ at: out.now() }) });
-    const journal = memoryJournal();
-    await teamOf(timely(), journal, { clock }).run("go", { id: "r" }).result;
-    expect((await teamOf(timely(), journal, { clock }).replay("r").result).error).toBeUndefined();
-  });
-
   test("is forked, with another function from there on", async () => {
     const { journal, events } = await lived(counter(4));
     const at = events.findIndex((event) => event.type === "round.ended" && event.round === 1);
@@ -79,15 +69,6 @@ describe("a run of plain functions", () => {
     expect(fork.status).toBe("finished");
     const ended = (await eventsOf(journal, "f")).find((event) => event.type === "act.ended");
     expect(ended).toMatchObject({ at: 100, time: 200, state: { set: { at: 100 } } });
-  });
-
-  test("stops where it is told to and continues", async () => {
-    const whole = await lived(counter(6));
-    const journal = memoryJournal();
-    const stopped = await teamOf(counter(6), journal).run("go", { id: "r", stopWhen: afterRounds(2) }).result;
-    expect(stopped.status).toBe("stopped");
-    const result = await teamOf(counter(6), journal).resume("r", { stopWhen: null }).result;
-    expect(result.messages).toEqual(whole.result.messages);
   });
 
   test.each(["rounds", "eager"] as const)(
@@ -215,16 +196,5 @@ describe("a function that the process dies of", () => {
       a: true,
       b: true,
     });
-  });
-
-  test("is found by a trace also where it hears one message alone", async () => {
-    const { result, events } = await lives("skip", ["bomb"]);
-    expect(result.deadLetters).toMatchObject([{ message: { content: "bomb" }, reason: { kind: "failed", error: { code: "POISONED" } } }]);
-    expect(events.some((event) => event.type === "act.started" && event.role === "Bob")).toBe(true);
-  });
-
-  test("stops its company by policy", async () => {
-    const { result } = await lives("stop");
-    expect([result.status, result.error?.code]).toEqual(["failed", "POISONED"]);
   });
 });

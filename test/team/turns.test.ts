@@ -3,12 +3,12 @@ import { UserFeedback, UserRequirement } from "../../src/message/address.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import { afterRounds, saidBy, type StopCondition } from "../../src/runtime/stop-condition.ts";
+import { saidBy, type StopCondition } from "../../src/runtime/stop-condition.ts";
 import type { SchedulerOption } from "../../src/runtime/schedulers/scheduler.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering, contents, town } from "../runtime/town.ts";
+import { answering, contents } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 const SCHEDULERS: readonly SchedulerOption[] = [
@@ -101,13 +101,6 @@ describe.each(each)("%s: a conversation", (_name, scheduler) => {
       expect([cut, status, rounds]).toEqual([cut, whole.status, whole.rounds]);
     }
   });
-
-  test("is stopped by a condition on its rounds in each turn", async () => {
-    const team = teamOf([endless()], { scheduler });
-    expect(await team.run("go", { id: "r", stopWhen: afterRounds(2) }).result).toMatchObject({ status: "stopped", rounds: 2 });
-    expect((await team.resume("r").result).error?.code).toBe("STOP_CONDITION_HOLDS");
-    expect(await team.resume("r", { add: ["on"] }).result).toMatchObject({ status: "stopped", rounds: 4 });
-  });
 });
 
 describe("a turn", () => {
@@ -124,17 +117,6 @@ describe("a turn", () => {
       // The condition on all outputs stops after the first round.
       const { output } = await team.resume("r", { stopWhen: null }).result;
       expect(output?.content).toBe(`served: dish for ${words}`);
-    }
-  });
-
-  test("of a world that is run again is counted anew", async () => {
-    for (const journal of [undefined, memoryJournal()]) {
-      const world = town([endless()], journal === undefined ? {} : { journal });
-      world.publishMessage("go");
-      expect((await world.run({ stopWhen: afterRounds(2) })).rounds).toBe(2);
-      expect((await world.run({ stopWhen: afterRounds(2) })).rounds).toBe(2);
-      world.publishMessage("on");
-      expect((await world.run({ stopWhen: afterRounds(2) })).rounds).toBe(4);
     }
   });
 

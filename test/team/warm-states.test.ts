@@ -107,13 +107,6 @@ describe("the state of a run at rest", () => {
     expect(await readBy("long")).toBe(5);
   });
 
-  test("does not change the result of an earlier turn", async () => {
-    const team = teamOf(memoryJournal());
-    const first = await team.run("one", { id: "r" }).result;
-    await turn(team, "two");
-    expect([contents(first.messages), contents(first.outputs)]).toEqual([["one", "one!"], ["one!"]]);
-  });
-
   test("is not kept where the end of the run could not be recorded", async () => {
     const journal = memoryJournal();
     const append = journal.append.bind(journal);
@@ -204,29 +197,5 @@ describe("what the memory of a role knows of its run at rest", () => {
     expect(counts.at(-1)).toEqual(counts[2]);
     expect((await store.places("Ann")).length).toBe(80);
     expect((await one.replay("r").result).error).toBeUndefined();
-  });
-
-  test("RoleMemories.R4 is learned again by another team: what the store lacks is stored", async () => {
-    const { store, team } = remembering(memoryJournal());
-    await team().run("one", { id: "r" }).result;
-    await store.remove("Ann", await store.places("Ann"), { mayReturn: true });
-    await turn(team(), "two");
-    expect((await store.places("Ann")).length).toBe(4);
-  });
-
-  test("finds what another run has stored meanwhile, and not what was deleted", async () => {
-    const { store, team } = remembering(memoryJournal());
-    const one = team();
-    await one.run("The bridge is of stone.", { id: "r" }).result;
-    await turn(one, "Is the bridge of wood?");
-    const [first] = await store.places("Ann");
-    await store.remove("Ann", [first ?? 0]);
-    await one.run("The bridge is of steel.", { id: "other" }).result;
-    const found: string[] = [];
-    const run = one.resume("r", { add: ["What is the bridge of?"] });
-    run.on("step.ended", ({ value }) => void found.push(JSON.stringify(value)));
-    await run.result;
-    expect(found.some((text) => text.includes("steel"))).toBe(true);
-    expect(found.some((text) => text.includes("of stone"))).toBe(false);
   });
 });

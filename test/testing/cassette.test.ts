@@ -106,13 +106,6 @@ describe("a run that plays a cassette", () => {
     expect(player.unused).toEqual([]);
   });
 
-  test("answers where nobody tells it the price, and then nobody knows what it costs", async () => {
-    const { cassette, result } = await told(asking("a", "b"), scriptedModel(["one", "two"], { price }));
-    const again = await told(asking("a", "b"), cassetteModel(cassette));
-    expect([again.result.output?.content, again.result.usage]).toEqual(["one, two", result.usage]);
-    expect([result.cost.unpriced, again.result.cost]).toEqual([0, { known: 0, unpriced: 2 }]);
-  });
-
   test("gets typed answers, however schemas went over the wire", async () => {
     const Point = z.object({
       x: z.number().min(1).max(9).describe("across"),
@@ -282,17 +275,6 @@ describe("a request that the cassette lacks", () => {
     );
   });
 
-  test("gets the nearest answer that is left when strictness is not wanted, as long as there is one", async () => {
-    const { cassette } = await told(asking(poem("rain"), poem("sun")), scriptedModel(["drip", "shine"]));
-    const loose = cassetteModel(cassette, { strict: false });
-    const { result } = await told(asking(poem("sunset"), poem("rain"), poem("wind")), loose);
-    expect(result.error?.code).toBe("DIFFERENCE");
-    expect(loose.calls).toHaveLength(3);
-    expect((await told(asking(poem("sunset"), poem("rain")), cassetteModel(cassette, { strict: false }))).result.output?.content).toBe(
-      "shine, drip",
-    );
-  });
-
   test("is every one when the run asked no model", async () => {
     const { cassette } = await told(async (rc) => rc.message("hello"), scriptedModel([]));
     const model = cassetteModel(cassette);
@@ -313,7 +295,7 @@ describe("the model of a cassette", () => {
     return (await told(asking("?"), scriptedModel([reply]))).cassette;
   }
 
-  test("streams an answer in one piece, with what came beside its text", async () => {
+  test("streams an answer whole, with its calls and its usage", async () => {
     const toolCalls = [
       { id: "c1", type: "function" as const, function: { name: "look", arguments: '{"at":"it"}' }, extra: { signed: "s" } },
     ];
@@ -325,9 +307,10 @@ describe("the model of a cassette", () => {
     const [call] = model.calls;
     const chunks = [];
     for await (const chunk of cassetteModel(cassette).stream(call ?? expect.unreachable(), { signal })) chunks.push(chunk);
-    expect(chunks).toEqual([
-      { content: "a long answer of several words" },
-      { toolCalls: [{ index: 0, id: "c1", name: "look", arguments: '{"at":"it"}', extra: { signed: "s" } }] },
+    expect(chunks.map(({ content = "" }) => content).join("")).toBe("a long answer of several words");
+    expect(chunks.slice(-3)).toEqual([
+      { toolCalls: [{ index: 0, id: "c1", name: "look", arguments: "", extra: { signed: "s" } }] },
+      { toolCalls: [{ index: 0, arguments: '{"at":"it"}' }] },
       { finishReason: "stop", usage },
     ]);
   });
@@ -359,12 +342,6 @@ describe("the model of a cassette", () => {
     expect(players.big.unused).toHaveLength(1);
     const played = await new Team({ seed: "s", roles: roles(players) }).run("go").result;
     expect(played.outputs.map(({ content }) => content)).toEqual(["big one", "small one"]);
-  });
-
-  test("refuses an answer that no model gives", async () => {
-    const { cassette } = await told(asking("?"), scriptedModel(["word"]));
-    const odd = cassette.events.map((event) => (event.type === "step.ended" ? { ...event, value: { content: 1 } } : event));
-    expect(() => cassetteModel({ ...cassette, events: odd })).toThrow(expect.objectContaining({ code: "CASSETTE_INVALID" }));
   });
 });
 
@@ -450,13 +427,6 @@ describe("the file of a cassette", () => {
     writeFileSync(path, "");
     truncateSync(path, 65 * 1024 * 1024);
     await expect(readCassette(path)).rejects.toMatchObject({ code: "CASSETTE_LARGE" });
-  });
-
-  test("is missed with the advice to record it", async () => {
-    await expect(readCassette(join(folder, "none.json"))).rejects.toMatchObject({
-      code: "CASSETTE_FILE",
-      message: expect.stringContaining("Record it first") as string,
-    });
   });
 });
 

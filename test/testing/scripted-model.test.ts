@@ -60,22 +60,6 @@ describe("scriptedModel", () => {
     expect(Object.isFrozen(model.calls[0]?.messages[0])).toBe(true);
   });
 
-  it("costs nothing unless it is given a price", () => {
-    expect(scriptedModel([])).toMatchObject({ id: "scripted", price: { input: 0, output: 0 } });
-    expect(scriptedModel([], { id: "x", price: { input: 1, output: 2 }, maxOutputTokens: 7 })).toMatchObject({
-      id: "x",
-      price: { input: 1, output: 2 },
-      maxOutputTokens: 7,
-    });
-  });
-
-  it("counts four characters for a token, unless the reply says otherwise", async () => {
-    const usage = { inputTokens: 1, outputTokens: 2 };
-    const model = scriptedModel(["eight ch", { content: "x", usage }]);
-    expect((await model.chat(request, open)).usage?.outputTokens).toBe(2);
-    expect((await model.chat(request, open)).usage).toBe(usage);
-  });
-
   it("streams in pieces, the last of which ends it", async () => {
     const call = { id: "c", type: "function", function: { name: "clock", arguments: '{"zone":"UTC"}' } } as const;
     const reply: ScriptedReply = { content: "A text of more than one piece.", toolCalls: [call] };

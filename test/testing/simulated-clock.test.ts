@@ -69,16 +69,6 @@ describe("SimulatedClock", () => {
     expect(log).toEqual(["turn 1 at 10", "turn 2 at 20", "turn 3 at 30"]);
   });
 
-  test("SimulatedClock.S2 what was started just before counts from the start, not from the end", async () => {
-    const clock = simulatedClock();
-    const awake = vi.fn<() => void>();
-    void Promise.resolve()
-      .then(() => sleep(clock, 10))
-      .then(awake);
-    await clock.advance(10);
-    expect(awake).toHaveBeenCalledOnce();
-  });
-
   test("SimulatedClock.S3 while a timer fires, now is its time", async () => {
     const clock = simulatedClock();
     const times: number[] = [];
@@ -119,16 +109,6 @@ describe("SimulatedClock", () => {
     expect(second).not.toHaveBeenCalled();
   });
 
-  test("cancelling twice, or after the timer fired, does nothing", async () => {
-    const clock = simulatedClock();
-    const cancel = clock.timer(1, () => {});
-    clock.timer(1, () => {});
-    await clock.advanceToNext();
-    cancel();
-    cancel();
-    expect(clock.pending).toBe(1);
-  });
-
   test("advanceToNext fires the next timer only, and tells when none waits", async () => {
     const clock = simulatedClock();
     const fired: number[] = [];
@@ -138,13 +118,6 @@ describe("SimulatedClock", () => {
     expect(await clock.advanceToNext()).toBe(true);
     expect(await clock.advanceToNext()).toBe(false);
     expect(clock.now()).toBe(1_000_000);
-  });
-
-  test("a timer that never comes due is never reached", async () => {
-    const clock = simulatedClock();
-    clock.timer(Number.POSITIVE_INFINITY, () => {});
-    expect(await clock.advanceToNext()).toBe(false);
-    expect(clock.now()).toBe(0);
   });
 
   test("what a timer throws comes out of advance, and the clock goes on", async () => {
@@ -157,9 +130,5 @@ describe("SimulatedClock", () => {
     await expect(clock.advance(5)).rejects.toThrow("from the timer");
     await clock.advance(5);
     expect(later).toHaveBeenCalledOnce();
-  });
-
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("advance refuses %s", async (ms) => {
-    await expect(simulatedClock().advance(ms)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 });

@@ -33,25 +33,22 @@ describe("an edit history", () => {
     expect([large.last("f4"), large.last("f5")]).toEqual([undefined, expect.objectContaining({ path: "f5" })]);
   });
 
-  it("EditHistory.H4 lets a file be written over only as it was seen, and only when all of it was", () => {
+  it("EditHistory.H4 lets a file be written over only as it was seen, and only when it was seen whole", () => {
     const history = new EditHistory();
-    const text = "1\n2\n3\n";
-    const fault = (now = text): string | undefined => history.overwriteFault("a", now);
-    expect(fault("")).toBeUndefined();
-    expect(fault()).toContain("have not seen what it holds");
-    history.see("a", text, { from: 1, to: 0 });
-    expect(fault()).toContain("lines 1 to 3");
-    history.see("a", text, { from: 2, to: 2 });
-    expect(fault()).toContain("lines 1, 3");
-    history.see("a", text, { from: 1, to: 1 });
-    history.see("a", text, { from: 3, to: 9 });
-    expect([fault(), fault("1\n2\n3")]).toEqual([undefined, expect.stringContaining("someone has changed it")]);
-    history.record("a", text, "x\n2\n3\n", false);
-    expect(fault("x\n2\n3\n")).toBeUndefined();
-    history.record("b", "1\n2\n", "x\n2\n", false);
-    expect(history.overwriteFault("b", "x\n2\n")).toContain("lines 1 to 2");
+    const fault = (path: string, now: string): string | undefined => history.overwriteFault(path, now);
+    expect(fault("a", "")).toBeUndefined();
+    expect(fault("a", "1")).toContain("have not seen what it holds");
+    history.see("a", "1", false);
+    expect(fault("a", "1")).toContain("seen a part of it");
+    history.see("a", "1");
+    history.see("a", "1", false);
+    expect([fault("a", "1"), fault("a", "2")]).toEqual([undefined, expect.stringContaining("someone has changed it")]);
+    history.record("a", "1", "x", false);
+    expect(fault("a", "x")).toBeUndefined();
+    history.record("b", "1", "x", false);
+    expect(fault("b", "x")).toContain("seen a part of it");
     const edit = history.last("b");
     if (edit !== undefined) history.forget(edit);
-    expect(history.overwriteFault("b", "1\n2\n")).toContain("have not seen what it holds");
+    expect(fault("b", "1")).toContain("have not seen what it holds");
   });
 });

@@ -24,10 +24,6 @@ describe("a search by name", () => {
     expect(await read(tool, { name: "*.js", under: "dist/" })).toBe("dist/app.js");
     expect(await read(tool, { name: "src/**" })).toBe("src/app.ts\nsrc/deep/app.test.ts");
   });
-
-  it("is bounded, and says that there is more", async () => {
-    expect(await read(tool, { name: "*", limit: 2 })).toBe("bin.dat\nnotes.md\n[the first 2 files; there are more: narrow the search]");
-  });
 });
 
 describe("a search by text", () => {
@@ -37,25 +33,6 @@ describe("a search by text", () => {
     );
     expect(await read(tool, { text: "ANSWER =", ignoreCase: true, name: "*.ts" })).toContain("src/app.ts:2: export");
     expect(await read(tool, { text: "ANSWER =", name: "*.ts" })).toBe("No lines found.");
-  });
-
-  it("takes the text as it stands: what would be a pattern is none", { tags: ["numbers", "long"] }, async () => {
-    expect(await read(tool, { text: "(a+)+$ is .*" })).toContain("notes.md:1");
-    expect(await read(tool, { text: "a.s" })).toContain("No lines found");
-    const slow = fileSearchTool({ workspace: memoryWorkspace({ files: { x: `${"a".repeat(500_000)}!` } }) });
-    const started = process.cpuUsage();
-    await read(slow, { text: "(a+)+$", ignoreCase: true });
-    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
-  });
-
-  it("shows what stands around it in a long line, and does not fill up with one file", async () => {
-    const long = fileSearchTool({
-      workspace: memoryWorkspace({ files: { a: `${"x".repeat(5000)}needle${"y".repeat(5000)}`, b: "needle\n".repeat(500), c: "needle" } }),
-    });
-    const text = await read(long, { text: "needle" });
-    expect(text).toMatch(/a:1: \.\.\.x+needley+\.\.\.\n/);
-    expect(text).toContain("b: 480 more lines\nc:1: needle");
-    expect(text.length).toBeLessThan(2000);
   });
 
   it.each(

@@ -71,13 +71,6 @@ describe("reading a PDF file", () => {
     );
   });
 
-  it("goes on page by page where it is long", async () => {
-    const { tool } = project({ "a.pdf": PDF }, pagesOf(...Array.from({ length: 30 }, (_, n) => `${n + 1} ${"x".repeat(3_000)}`)));
-    expect(await read(tool, { path: "a.pdf" })).toMatch(/Note: Pages 1 to 5 of 30; read on with from: 6\.$/);
-    expect(await read(tool, { path: "a.pdf", from: 30 })).not.toMatch(/read on/);
-    expect(await read(tool, { path: "a.pdf", from: 31 })).toMatch(/a page from 1 to 30/);
-  });
-
   it("says what is wrong with one that cannot be read, has no text, or has no reader", async () => {
     const broken = project({ "a.pdf": PDF }, () => Promise.reject(new Error("Invalid PDF \u001b[31mstructure")));
     expect(await read(broken.tool, { path: "a.pdf" })).toMatch(/could not be read as a PDF file: Invalid PDF \\u\{1b\}\[31mstructure/);

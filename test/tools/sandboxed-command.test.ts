@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
@@ -32,42 +32,6 @@ async function reportOf(sandbox: Sandbox, text: string, command?: Given, root?: 
 }
 
 describe.each(someOf(sandboxes, 1))("with %s", { tags: "company" }, (_name, sandbox) => {
-  it("tells the exit code, and what went to stdout and stderr apart", async () => {
-    expect(await reportOf(sandbox, "echo out; echo err >&2; exit 3")).toMatchObject({
-      code: 3,
-      stdout: "out\n",
-      stderr: "err\n",
-      timedOut: false,
-    });
-  });
-
-  it("takes the folder and the environment over to the next command", async () => {
-    const root = scratchFolder();
-    mkdirSync(join(root, "sub dir"));
-    const first = await reportOf(sandbox, `cd 'sub dir'; export COLOUR='bl\nue' BIN="$PWD/bin"; unset HOME; here=1`, {}, root);
-    expect(first.left).toMatchObject({ cwd: "sub dir", env: { COLOUR: "bl\nue", HOME: null } });
-    const text = `pwd; printf '%s.' "$COLOUR" "\${HOME-none}" "\${here-none}"; test "$BIN" = "$PWD/bin" && echo same`;
-    const second = await reportOf(sandbox, text, { state: first.left ?? START }, root);
-    expect(second.stdout).toMatch(/sub dir\nbl\nue\.none\.none\.same\n$/);
-  });
-
-  it("tells which files were written, changed and removed, and leaves the project as it is", async () => {
-    const root = scratchFolder();
-    for (const name of ["kept.txt", "changed.txt", "removed.txt"]) writeFileSync(join(root, name), name);
-    const text =
-      "echo more >> changed.txt; rm removed.txt; mkdir d; printf 'a\\tb\\r\\n' > d/new.txt; head -c 9 /dev/zero > bin; ln -s / link; mkfifo pipe";
-    const { changes } = await reportOf(sandbox, text, {}, root);
-    expect(changes.written).toEqual([
-      { path: "bin", base64: Buffer.alloc(9).toString("base64") },
-      { path: "changed.txt", content: "changed.txtmore\n" },
-      { path: "d/new.txt", content: "a\tb\r\n" },
-    ]);
-    expect(changes.removed).toEqual(["removed.txt"]);
-    expect(changes.skipped.map(({ path }) => path)).toEqual(["link", "pipe"]);
-    expect(readFileSync(join(root, "changed.txt"), "utf8")).toBe("changed.txt");
-    expect(existsSync(join(root, "removed.txt"))).toBe(true);
-  });
-
   it(
     "ShellDriver.D1 kills what does not end, with all its group, and keeps what it wrote so far",
     { tags: ["company", "long"] },
@@ -104,16 +68,6 @@ b' "\\$(x)" # and a comment`;
     expect(await reportOf(sandbox, text)).toMatchObject({ code: 0, stdout: 'it\'s|"$HOME"|`id`|a\nb|$(x)|' });
   });
 
-  it(
-    "runs here-documents, comments and exit in the middle, which break shells that wait for a mark",
-    { tags: ["company", "long"] },
-    async () => {
-      expect(await reportOf(sandbox, "cat <<END\n<<exit>>\nEND")).toMatchObject({ code: 0, stdout: "<<exit>>\n" });
-      expect(await reportOf(sandbox, "exit 9; echo never")).toMatchObject({ code: 9, stdout: "" });
-      expect(await reportOf(sandbox, "if then")).toMatchObject({ code: 2 });
-    },
-  );
-
   it("begins at the root of the project where the folder is gone, and says so", async () => {
     expect(await reportOf(sandbox, "true", { state: { cwd: "gone", env: {} } })).toMatchObject({
       code: 0,
@@ -133,11 +87,6 @@ b' "\\$(x)" # and a comment`;
       4,
       [5, 6].map((n) => ({ path: `f${n}`, reason: "the command changed too much" })),
     ]);
-  });
-
-  it("tells of 500 files, and of more that they are too much", async () => {
-    const { changes } = await reportOf(sandbox, "for n in $(seq 510); do : > f$n; done");
-    expect([changes.written.length, changes.skipped.length, changes.skipped[0]?.reason]).toEqual([500, 10, "the command changed too much"]);
   });
 
   it("sees a change that keeps size and time", async () => {
@@ -168,19 +117,6 @@ b' "\\$(x)" # and a comment`;
     expect(report.stdout).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
   });
 
-  it("ends an endless printer at its time", { tags: ["company", "long"] }, async () => {
-    expect(await reportOf(sandbox, "yes", { timeout: 400 })).toMatchObject({ timedOut: true });
-  });
-
-  it("runs JavaScript of both kinds, and Python", { tags: ["company", "long"] }, async () => {
-    const js = (text: string): Promise<CommandReport> => reportOf(sandbox, text, { program: "node" });
-    expect(await js(`console.log(require("node:path").sep, process.argv.length)`)).toMatchObject({ code: 0, stdout: "/ 1\n" });
-    expect(await js(`import { sep } from "node:path"; console.log(await sep)`)).toMatchObject({ code: 0, stdout: "/\n" });
-    expect(await js(`console.log("so far"); throw new Error("broken")`)).toMatchObject({ code: 1, stdout: "so far\n" });
-    const python = await reportOf(sandbox, "import sys\nprint('so far')\nsys.exit('broken')", { program: "python" });
-    expect(python).toMatchObject({ code: 1, stdout: "so far\n", stderr: "broken\n" });
-  });
-
   it("refuses what no system takes as an argument, and says what to do", async () => {
     expect(await run(sandbox, `: ${"x".repeat(10_000_000)}`)).toMatchObject({
       kind: "not run",
@@ -188,16 +124,6 @@ b' "\\$(x)" # and a comment`;
     });
     expect(await run(sandbox, "echo a\0b")).toMatchObject({ kind: "not run", reason: expect.stringContaining("NUL") });
     expect(await run(sandbox, " \n")).toMatchObject({ kind: "not run" });
-  });
-
-  it("does not take the project's files for its own", { tags: ["company", "long"] }, async () => {
-    const root = scratchFolder();
-    writeFileSync(join(root, "package.json"), '{"type":"module"}');
-    for (const name of ["fs.js", "node:fs", "child_process.js"]) writeFileSync(join(root, name), "throw new Error('taken')");
-    expect(await reportOf(sandbox, "echo fine", {}, root)).toMatchObject({ code: 0, stdout: "fine\n" });
-    expect(await reportOf(sandbox, `console.log(typeof require("fs").readFileSync)`, { program: "node" }, root)).toMatchObject({
-      stdout: "function\n",
-    });
   });
 
   it("keeps no environment that would not fit into the next command", async () => {

@@ -7,7 +7,6 @@ import { defineTool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { askHumanTool, createChatCompletion } from "../../src/tools/human.ts";
 import { terminate } from "../../src/tools/index.ts";
-import { ToolStates } from "../../src/tools/tool-files.ts";
 import { call, read } from "./tool-kit.ts";
 import type { HumanQuestion } from "../../src/tool/approval.ts";
 
@@ -32,12 +31,6 @@ describe("terminate", () => {
     ["It is impossible without a key", "failure", "It is impossible without a key"],
   ])("reads a status in other words: %s", async (status, meant, answer) => {
     expect(await call(terminate, { status })).toMatchObject({ outcome: "ok", ends: true, result: { data: { status: meant, answer } } });
-  });
-
-  it("keeps an answer that stands beside a status in other words, and takes no empty one", async () => {
-    const { result } = await call(terminate, { status: "all went well", answer: "42" });
-    expect(result.data).toEqual({ status: "success", answer: "42" });
-    expect(await call(terminate, { status: " " })).toMatchObject({ outcome: "invalid", ends: false });
   });
 
   it("is the last call of its batch", async () => {
@@ -107,16 +100,5 @@ describe("create_chat_completion", () => {
       outcome: "invalid",
       ends: false,
     });
-  });
-});
-
-describe("the state of a tool", () => {
-  it("is one state for each session, and one for callers without", () => {
-    const states = new ToolStates(() => ({}));
-    const [mine, yours] = [{}, {}];
-    expect(states.of({ session: mine })).toBe(states.of({ session: mine }));
-    expect(states.of({ session: mine })).not.toBe(states.of({ session: yours }));
-    expect(states.of({})).toBe(states.of({}));
-    expect(states.of({})).not.toBe(states.of({ session: mine }));
   });
 });

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { getWeb, type WebOutcome, type WebRequest } from "../../src/tools/web-request.ts";
 import { errorOf } from "../workspace/scratch.ts";
@@ -77,18 +77,6 @@ describe("a request", () => {
     const outcome = await getWeb(request);
     expect(outcome).toMatchObject({ kind: "failed", reason: expect.stringContaining("ECONNREFUSED") });
     expect(JSON.stringify(outcome)).not.toContain("hidden");
-  });
-
-  it("fails with words on what speaks no http", async () => {
-    const other = createServer((socket: Socket) => socket.end("220 mail ready\r\n"));
-    await new Promise<void>((resolve) => {
-      other.listen(0, "127.0.0.1", resolve);
-    });
-    afterAll(() => void other.close());
-    const place = `127.0.0.1:${(other.address() as AddressInfo).port}`;
-    expect(await getWeb({ url: `http://${place}/`, access: { allow: [place] }, signal: new AbortController().signal })).toMatchObject({
-      kind: "failed",
-    });
   });
 });
 

@@ -84,25 +84,15 @@ describe("write_files", () => {
     expect([now("a.txt"), now("b.txt")]).toEqual(["the user's\n", "old\n"]);
   });
 
-  it("demands all lines of a file, in any number of reads, and says which are missing", async () => {
-    const { write, reader, now } = project({ "a.txt": "1\n2\n3\n4\n5\n" });
+  it("demands that a file was read whole, also after an edit of a part", async () => {
+    const { write, reader, editor, now } = project({ "a.txt": "1\n2\n3\n", "b.txt": "1\n2\n" });
     await read(reader, { files: [{ path: "a.txt", from: 2, to: 3 }] });
-    expect(await read(write, { files: [file("a.txt", "x")] })).toContain("you have not seen lines 1, 4 to 5.");
-    await read(reader, {
-      files: [
-        { path: "a.txt", to: 1 },
-        { path: "a.txt", from: 4 },
-      ],
-    });
-    expect(await read(write, { files: [file("a.txt", "x")] })).toBe("Changed: a.txt.");
+    await read(editor, { command: "replace", path: "b.txt", old: "2", new: "two" });
+    const files = [file("a.txt", "x"), file("b.txt", "x")];
+    expect((await read(write, { files })).match(/you have seen a part of it/g)).toHaveLength(2);
+    await read(reader, { files: ["a.txt", "b.txt"] });
+    expect(await read(write, { files })).toBe("Changed: a.txt, b.txt.");
     expect(now("a.txt")).toBe("x\n");
-  });
-
-  it("takes a file whose part was edited unseen as unseen still", async () => {
-    const { write, editor, now } = project({ "a.txt": "1\n2\n3\n" });
-    await read(editor, { command: "replace", path: "a.txt", old: "2", new: "two" });
-    expect(await read(write, { files: [file("a.txt", "x")] })).toContain("you have not seen lines 1 to 3");
-    expect(now("a.txt")).toBe("1\ntwo\n3\n");
   });
 
   it("keeps the line ends, the mark and the open last line of a file that is there", async () => {
@@ -131,15 +121,6 @@ describe("write_files", () => {
       expect(now("ok.txt")).toBe("x\n");
     },
   );
-
-  it("leaves a binary file alone, and takes a path once in a call", async () => {
-    const bytes = Buffer.from([0, 255, 1, 254]);
-    const { write, root } = project({ "pic.png": bytes });
-    const told = await read(write, { files: [file("pic.png", "x"), file("a", "1"), file("./a", "2")] });
-    expect(told).toMatch(/pic\.png: .*binary[^]*a: Expected each file once/);
-    expect(readFileSync(join(root, "pic.png"))).toEqual(bytes);
-    expect(readFileSync(join(root, "a"), "utf8")).toBe("1\n");
-  });
 });
 
 describe("rules for changes", () => {
@@ -186,13 +167,6 @@ describe("read_files", () => {
     const { reader } = project({ "a.md": "````\nx\n````\n", "b.js": "1\n2\n3\n" });
     expect(await read(reader, { files: [{ path: "a.md" }, { path: "b.js", from: 2 }] })).toBe(
       "a.md\n`````\n````\nx\n````\n`````\n\nb.js\n```\n2\n3\n[lines 2 to 3 of 3]\n```",
-    );
-  });
-
-  it("takes paths alone", async () => {
-    const { reader } = project({ "a.js": "1\n", "b.js": "1\n2\n" });
-    expect(await read(reader, { files: ["a.js", { path: "b.js", to: 1 }] })).toBe(
-      "a.js\n```\n1\n```\n\nb.js\n```\n1\n[lines 1 to 1 of 2]\n```",
     );
   });
 

@@ -84,12 +84,6 @@ describe("a project that is as its run left it", () => {
 });
 
 describe("a project that somebody changed", () => {
-  const written = new Written().write(ANN, "a.js", "1").write(ANN, "b.js", "2").done(ANN);
-
-  it("is told file by file, sorted", async () => {
-    expect(await changes(written, { "b.js": "mine", "0.txt": "mine" })).toEqual(["added 0.txt", "removed a.js", "changed b.js"]);
-  });
-
   it("is told of exactly by the files that differ", async () => {
     const path = fc.constantFrom("a", "b", "c", "d", "e");
     const content = fc.constantFrom("1", "2");
@@ -161,15 +155,5 @@ describe("looking at a workspace", () => {
       "changed b",
       "changed c",
     ]);
-  });
-
-  it("tells that all files are gone where the folder is", async () => {
-    const workspace = fileWorkspace({ root: join(scratchFolder(), "gone"), git: false });
-    expect((await changesSince(recorded(written.events), workspace)).map(({ change }) => change)).toEqual(["removed", "removed"]);
-  });
-
-  it("works in memory too", async () => {
-    const workspace = memoryWorkspace({ files: { "a.js": "one\n", "docs/b.md": "2" } });
-    expect(await changesSince(recorded(written.events), workspace)).toEqual([{ path: "docs/b.md", change: "changed" }]);
   });
 });

@@ -115,13 +115,6 @@ describe("line ends", () => {
       expect(git(root, "status", "--porcelain")).toBe("");
     },
   );
-
-  it("that git knows as CRLF stay so", { tags: ["company", "long"] }, async () => {
-    const root = userProject();
-    const project = await openExisting({ root, name: "r1" });
-    await project.workspace.write("crlf.txt", "one\r\n2\r\n");
-    expect((await project.finish(end)).diff).toContain("-two\r\n+2\r\n");
-  });
 });
 
 describe("a repository with work that is not committed", () => {

@@ -158,19 +158,6 @@ describe("a workspace on disk", () => {
     await workspace.write("new.txt", "1234567890");
     expect((await workspace.list()).length).toBe(21);
   });
-
-  it("does not read a file larger than a file may be", async () => {
-    const { root } = neighbours();
-    writeFileSync(join(root, "big.txt"), "x".repeat(11));
-    const workspace = fileWorkspace({ root, limits: { fileBytes: 10 } });
-    expect(await errorOf(() => workspace.read("big.txt"))).toMatchObject({ code: "WORKSPACE_LIMIT", data: { path: "big.txt" } });
-  });
-
-  it("says UNWRITABLE, with the cause, where the system forbids writing", async () => {
-    const error = await errorOf(() => fileWorkspace({ root: "/proc/sys" }).write("a.txt", "1"));
-    expect(error).toMatchObject({ name: "WorkspaceError", code: "WORKSPACE_UNWRITABLE" });
-    expect(error.cause).toBeInstanceOf(Error);
-  });
 });
 
 function symlinkUnlessThere(to: string, at: string): void {

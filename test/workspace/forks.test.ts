@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -34,15 +34,6 @@ describe("forks", () => {
       expect(await errorOf(open)).toMatchObject({ code: "WORKSPACE_GIT", message: expect.stringContaining(reason) as string });
       git(root, "init", "--quiet");
     }
-  });
-
-  it("stay as they are when whoever opens them again is stopped", { tags: ["company", "long"] }, async () => {
-    const { forks } = make();
-    await forks.open("t1");
-    const fork = forks.workspace("t1");
-    await fork.write("src/a.js", "changed\n");
-    await forks.open("t1", AbortSignal.abort()).catch(() => undefined);
-    expect([await fork.read("src/a.js"), await fork.list()]).toEqual(["changed\n", ["c.txt", "src/a.js", "src/b.js"]]);
   });
 
   it("are the project's present files, seen by nobody but who opens them", async () => {
@@ -90,17 +81,6 @@ describe("forks", () => {
       kind: "fits",
       changes: [{ path: "src/a.js", content: "ONE\ntwo\nthree\nfour\nFIVE\n" }],
     });
-  });
-
-  it("fit where both made the same change, committed or not", { tags: ["company", "long"] }, async () => {
-    const { project, forks } = make();
-    await project.write("src/b.js", "before the fork\n");
-    await forks.open("t1");
-    await project.write("src/b.js", "same\n");
-    await forks.workspace("t1").write("src/b.js", "same\n");
-    expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [] });
-    await project.write("src/b.js", "later\n");
-    expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["src/b.js"] });
   });
 
   it("tell conflicts as a value: the same line, both new, removed and changed; and write nothing", async () => {
@@ -167,17 +147,6 @@ describe("forks", () => {
     expect((await errorOf(() => forks.compare("t1"))).code).toBe("WORKSPACE_FORK");
     await forks.open("t1");
     expect(await forks.workspace("t1").read("src/b.js")).toBe("b\n");
-  });
-
-  it("refuse names that are no names, and a folder of their own that leads elsewhere", { tags: ["company", "long"] }, async () => {
-    const { root, forks } = make();
-    for (const name of ["", "../x", "a/b", ".."])
-      expect(() => forks.workspace(name)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-    const outside = scratchFolder();
-    symlinkSync(outside, join(root, ".troupe"));
-    expect((await errorOf(() => forks.open("t1"))).code).toBe("WORKSPACE_PATH");
-    await errorOf(() => forks.remove("t1")).catch(() => undefined);
-    expect(existsSync(join(outside, "trees"))).toBe(false);
   });
 
   it("merge no binary file, and lose no byte of one", { tags: ["company", "long"] }, async () => {

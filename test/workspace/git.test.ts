@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { AbortedError, UsageError } from "../../src/kernel/errors.ts";
@@ -109,17 +108,6 @@ describe("git in a workspace", () => {
     expect(git(main, "status", "--porcelain").split("\n")).toContain("?? unknown.txt");
   });
 
-  it("works in a repository of sha256 objects", { tags: ["company", "long"] }, async () => {
-    const root = scratchFolder();
-    git(root, "init", "--object-format=sha256");
-    const workspace = fileWorkspace({ root });
-    await workspace.write("a.txt", "1");
-    expect(await workspace.commit(request)).toMatch(/^[0-9a-f]{64}$/);
-    await workspace.remove("a.txt");
-    expect(await workspace.commit(request)).toMatch(/^[0-9a-f]{64}$/);
-    expect(git(root, "ls-files")).toBe("");
-  });
-
   it("Git.G2 Workspace.W4 commits what it wrote; staged, unstaged and unknown changes of the user stay as they are", async () => {
     const root = userRepository();
     const workspace = fileWorkspace({ root });
@@ -180,18 +168,6 @@ describe("git in a workspace", () => {
     expect(git(root, "rev-list", "--count", "HEAD")).toBe("1");
   });
 
-  it("commits in the order asked when many ask at once", { tags: ["company", "long"] }, async () => {
-    const root = scratchFolder();
-    const workspace = fileWorkspace({ root });
-    const work = Array.from({ length: 5 }, async (_, n) => {
-      await workspace.write(`f${n}.txt`, String(n));
-      return workspace.commit({ ...request, message: `Write f${n}`, paths: [`f${n}.txt`] });
-    });
-    expect(new Set(await Promise.all(work)).size).toBe(5);
-    expect(git(root, "rev-list", "--count", "HEAD")).toBe("5");
-    expect(git(root, "fsck", "--strict")).toBe("");
-  });
-
   it("keeps what is not committed when git fails, and commits it next time", async () => {
     const root = scratchFolder();
     const workspace = fileWorkspace({ root });
@@ -206,26 +182,6 @@ describe("git in a workspace", () => {
     execFileSync("rm", [join(root, ".git", "index.lock")]);
     expect(await workspace.commit(request)).toMatch(/^[0-9a-f]{40}$/);
     expect(git(root, "ls-files").split("\n")).toEqual(["a.txt", "b.txt"]);
-  });
-
-  it("fails with a typed error when there is no place for temporary files", async () => {
-    const workspace = fileWorkspace({ root: scratchFolder() });
-    await workspace.prepareGit();
-    await workspace.write("a.txt", "1");
-    vi.stubEnv("TMPDIR", "/proc/none");
-    expect(await errorOf(() => workspace.commit(request))).toMatchObject({ name: "WorkspaceError", code: "WORKSPACE_UNWRITABLE" });
-    vi.unstubAllEnvs();
-    expect(await workspace.commit(request)).toMatch(/^[0-9a-f]{40}$/);
-  });
-
-  it("leaves no temporary files behind", async () => {
-    const temporary = scratchFolder();
-    vi.stubEnv("TMPDIR", temporary);
-    expect(tmpdir()).toBe(temporary);
-    const workspace = fileWorkspace({ root: scratchFolder() });
-    await workspace.write("a.txt", "1");
-    await workspace.commit(request);
-    expect(readdirSync(temporary).filter((name) => name.startsWith("troupe-git-"))).toEqual([]);
   });
 
   it("stops when the signal aborts, and can go on later", async () => {

@@ -1,4 +1,3 @@
-import { isMissing, systemCode } from "../../src/kernel/system-error.ts";
 import { describe, expect, it } from "vitest";
 import { AbortedError, WorkspaceError } from "../../src/kernel/errors.ts";
 import { ioError } from "../../src/workspace/folders.ts";
@@ -30,26 +29,5 @@ describe("ioError", () => {
 
   it("keeps errors that are typed already", () => {
     for (const error of [new WorkspaceError("WORKSPACE_PATH", "m"), new AbortedError()]) expect(ioError(error, "x", "y")).toBe(error);
-  });
-
-  it("copes with what is no error at all", () => {
-    for (const thrown of ["text", undefined, null, 42, { code: 7 }]) {
-      expect(ioError(thrown, "write a", "a")).toMatchObject({ code: "WORKSPACE_IO" });
-    }
-  });
-
-  it("sends no control characters of a path to a screen", () => {
-    expect(ioError(failure("EIO"), "write a\u001b[2J", "a\u001b[2J").message).not.toMatch(/\p{Cc}/u);
-  });
-});
-
-describe("codes of the system", () => {
-  it("are read from errors only when they are text", () => {
-    expect(systemCode(failure("EIO"))).toBe("EIO");
-    expect([systemCode(undefined), systemCode({ code: 5 }), systemCode(new Error("m"))]).toEqual(["", "", ""]);
-  });
-
-  it("tell what is missing", () => {
-    expect(["ENOENT", "ENOTDIR", "EACCES"].map((code) => isMissing(failure(code)))).toEqual([true, true, false]);
   });
 });

@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { openWorkspace } from "../../src/workspace/open-workspace.ts";
 import { scratchFolder } from "./scratch.ts";
 
@@ -75,14 +74,5 @@ describe("a workspace in a folder that holds files", () => {
     const workspace = await openWorkspace({ root, force: true, git: false });
     await expect(workspace.write("a.txt", "mine")).rejects.toMatchObject({ code: "WORKSPACE_PATH" });
     expect([bytes(root, "a.txt").toString(), existsSync(join(outside, "kept"))]).toEqual(["user's", false]);
-  });
-
-  it("asks its rule which contents are the run's own", async () => {
-    const root = folderWith({ "a.txt": "the run's", "b.txt": "user's" });
-    const isOwn = (_path: string, content: Uint8Array): boolean => Buffer.from(content).toString() === "the run's";
-    const workspace = fileWorkspace({ root, git: false, isOwn });
-    await workspace.write("a.txt", "1");
-    await workspace.write("b.txt", "2");
-    expect(workspace.kept).toEqual([{ path: "b.txt", keptAt: ".troupe/kept/b.txt" }]);
   });
 });

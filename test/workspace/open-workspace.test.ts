@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { openWorkspace } from "../../src/workspace/open-workspace.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
@@ -10,11 +10,6 @@ describe("openWorkspace", () => {
     const workspace = await openWorkspace({ root });
     expect(workspace.root).toBe(root);
     expect(readdirSync(root)).toEqual([".git"]);
-  });
-
-  it("takes a relative path from the working folder", async () => {
-    const root = join(scratchFolder(), "project");
-    expect((await openWorkspace({ root: relative(process.cwd(), root), git: false })).root).toBe(root);
   });
 
   it("takes a folder that holds only .git and .troupe", async () => {
@@ -77,12 +72,6 @@ describe("openWorkspace", () => {
   it("refuses names no folder can have", async () => {
     for (const root of ["", "a\0b"]) expect(await errorOf(() => openWorkspace({ root }))).toMatchObject({ code: "WORKSPACE_ROOT" });
     expect(await errorOf(() => openWorkspace({ root: join(scratchFolder(), "x".repeat(300)) }))).toMatchObject({ code: "WORKSPACE_IO" });
-  });
-
-  it("leaves nothing of its own test behind", async () => {
-    const root = scratchFolder();
-    await openWorkspace({ root, git: false });
-    expect(readdirSync(root)).toEqual([]);
   });
 
   it("tells what became of git", async () => {

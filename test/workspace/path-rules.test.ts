@@ -106,21 +106,11 @@ describe("visible", () => {
   it("shows control characters instead of sending them", () => {
     expect(visible("a\u001b[31m\u0000\u202eb")).toBe("a\\u{1b}[31m\\u{0}\\u{202e}b");
   });
-
-  it("cuts long texts with a mark", () => {
-    expect(visible("x".repeat(300))).toBe(`${"x".repeat(200)}...`);
-    expect(visible("x".repeat(200))).toBe("x".repeat(200));
-  });
 });
 
 describe("visibleLines", () => {
   it("keeps the lines, whatever ends them, and shows the rest as visible does", () => {
     expect(visibleLines("a\u001b[31m \r\n\n b\rc\n")).toBe("a\\u{1b}[31m\n b\nc");
-  });
-
-  it("cuts long texts with a mark, be it one line or many", () => {
-    expect(visibleLines("x".repeat(600))).toBe(`${"x".repeat(500)}...`);
-    expect(visibleLines("x\n".repeat(20), 9)).toBe("x\nx\nx\nx\nx...");
   });
 
   it("property: nothing in it steers a terminal", () => {

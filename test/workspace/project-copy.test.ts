@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { inCopy, type ProjectCopy, temporaryFolder } from "../../src/workspace/project-copy.ts";
 import type { ProcessResult } from "../../src/workspace/process.ts";
-import { errorOf, scratchFolder } from "./scratch.ts";
+import { scratchFolder } from "./scratch.ts";
 
 const done: ProcessResult = { kind: "exited", code: 0, stdout: "", stderr: "", isCut: false };
 
@@ -82,16 +82,6 @@ describe("inCopy", () => {
     // Both are measured at once, and either may be the one too many.
     expect(await inCopy(root, {}, work)).toMatchObject({ kind: "refused", reason: expect.stringMatching(/got more with "[ab]"/) });
   });
-
-  it("tells an abort while copying like one while running", async () => {
-    const work = (): Promise<ProcessResult> => Promise.reject(new Error("must not run"));
-    const result = await inCopy(scratchFolder(), { signal: AbortSignal.abort() }, work);
-    expect(result).toEqual({ kind: "aborted", stdout: "", stderr: "", isCut: false });
-  });
-
-  it("copies a project that is not there as an empty one", async () => {
-    expect(await copied(join(scratchFolder(), "missing"))).toEqual([]);
-  });
 });
 
 describe("temporaryFolder", () => {
@@ -112,9 +102,5 @@ describe("temporaryFolder", () => {
     expect(existsSync(path)).toBe(false);
     await remove();
     expect(process.listeners("exit")).toEqual(before);
-  });
-
-  it("fails with a typed error for a name no folder can have", async () => {
-    expect(await errorOf(() => Promise.resolve().then(() => temporaryFolder("no/such/folder-")))).toMatchObject({ name: "WorkspaceError" });
   });
 });

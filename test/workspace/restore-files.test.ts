@@ -54,11 +54,4 @@ describe("restoring files from a record", () => {
     const written = new Written().write(ANN, "../outside.js", "1").done(ANN);
     await expect(restoreFiles(memoryWorkspace(), written.events)).rejects.toMatchObject({ code: "WORKSPACE_PATH" });
   });
-
-  it("stops when it is asked to", async () => {
-    const written = new Written().write(ANN, "a.js", "1").done(ANN);
-    await expect(restoreFiles(memoryWorkspace(), written.events, { signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: "ABORTED",
-    });
-  });
 });

@@ -1,19 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { type BubblewrapMeans, bubblewrapSandbox } from "../../src/workspace/bubblewrap.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
-import { canMeasureTrees, treeUsage } from "../../src/workspace/limit-watch.ts";
+import { canMeasureTrees } from "../../src/workspace/limit-watch.ts";
 import { findProgram } from "../../src/workspace/program-path.ts";
-import {
-  defaultSandboxLimits,
-  limitText,
-  type Sandbox,
-  type SandboxLimits,
-  sandboxLimits,
-  type SandboxResult,
-} from "../../src/workspace/sandbox.ts";
+import { limitText, type Sandbox, type SandboxLimits, type SandboxResult } from "../../src/workspace/sandbox.ts";
 import { someOf } from "../long.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
@@ -168,27 +160,10 @@ describe.runIf(isolates)("a machine that offers less", () => {
 });
 
 describe("limits of a sandbox", () => {
-  it("have defaults for what is left out", () => {
-    expect(sandboxLimits()).toEqual(defaultSandboxLimits);
-    expect(sandboxLimits({ files: 7 })).toEqual({ ...defaultSandboxLimits, files: 7 });
-  });
-
   it("are told in words with their unit", () => {
     expect(limitText({ bound: "memory", limit: 2 * 1024 * MIB, used: 3_590_000_000 })).toBe(
       "3424 MiB of memory in all its processes together, where 2048 MiB are allowed",
     );
     expect(limitText({ bound: "files", limit: 50_000, used: 50_001 })).toBe("50001 new files and folders, where 50000 are allowed");
-  });
-});
-
-describe.runIf(canMeasureTrees)("what a process and its descendants use", () => {
-  it("is theirs alone, and nothing when there is none", async () => {
-    await nextMacrotask();
-    const own = treeUsage(process.pid);
-    expect(own.pids[0]).toBe(process.pid);
-    expect(own.memory).toBeGreaterThan(10 * MIB);
-    expect(own.threads).toBeGreaterThan(1);
-    expect(treeUsage(999_999_999)).toEqual({ pids: [], threads: 0, memory: 0 });
-    expect(treeUsage(process.pid, join(scratchFolder(), "not there"))).toEqual({ pids: [], threads: 0, memory: 0 });
   });
 });

@@ -56,14 +56,6 @@ describe("worktrees", () => {
     expect(git(root, "branch", "--list", "troupe/*").trim()).toBe("troupe/one");
   });
 
-  it("work inside a worktree too", { tags: ["company", "long"] }, async () => {
-    const root = userProject();
-    const outer = await (await treesOf(root)).add("outer");
-    const inner = await (await treesOf(outer.root)).add("inner");
-    expect(inner.root).toBe(join(outer.root, ".troupe/trees/inner"));
-    expect([git(inner.root, "log", "--format=%s"), git(outer.root, "status", "--porcelain")]).toEqual(["Begin", ""]);
-  });
-
   it("run no program of the repository: no hook, no filter", async () => {
     const root = userProject();
     const witness = join(scratchFolder(), "ran");

@@ -11,7 +11,6 @@ import { BASE, collapse, cut, messageOf, PageOver, Problems, quote, StepFault, U
 /** @typedef {{ count: number; hidden: number; text: string; values: string[] }} Seen */
 
 const MOST_TEXT = 100_000;
-const MOST_PICTURE = 1_500_000;
 const MOST_CONSOLE = 200;
 const CLOSE_TIME = 2_000;
 const LOOK_AGAIN = 100;
@@ -259,11 +258,6 @@ class BrowserPage {
       if (error instanceof PageOver) throw error;
       return otherwise;
     });
-  }
-
-  async picture() {
-    const bytes = await this.page.screenshot({ type: "png", timeout: 5000 }).catch(() => undefined);
-    return bytes === undefined || bytes.length > MOST_PICTURE ? undefined : bytes.toString("base64");
   }
 
   /** @param {boolean} isOver */

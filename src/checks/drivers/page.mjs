@@ -131,7 +131,7 @@ async function check({ id, steps }) {
   return { outcome, evidence: cut(evidence, 1500), errors: page.problems.errors, notes: page.problems.notes };
 }
 
-/** Opens the page without steps: its errors, whether it shows anything, and a picture. */
+/** Opens the page without steps: its errors, and whether it shows anything. */
 async function opening() {
   const page = await freshPage();
   const { errors, notes, over } = page.problems;
@@ -141,9 +141,8 @@ async function opening() {
     const until = Date.now() + order.stepTime;
     while ((await page.isBlank()) && Date.now() < until) await sleep(LOOK_AGAIN);
     const fault = (await page.isBlank()) ? "the page shows nothing: no text, no picture, no field" : undefined;
-    const picture = order.picture ? await page.picture() : undefined;
     await page.close(false);
-    return { fault, isDead: false, picture, errors, notes };
+    return { fault, isDead: false, errors, notes };
   } catch (error) {
     await page.close(error instanceof PageOver);
     return { fault: cut(messageOf(error), 900), isDead: true, errors, notes };

@@ -17,7 +17,6 @@ import { printResult, type Session } from "../session.ts";
 import { isFile, readText } from "../text-file.ts";
 
 const USUAL = "company.yaml";
-/** Bytes of a program. */
 const MAX_PROGRAM = 4 * 1024 * 1024;
 /** A base URL that stands for any: nothing is asked. */
 const NOWHERE = "http://127.0.0.1:9";

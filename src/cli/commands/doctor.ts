@@ -37,7 +37,6 @@ export interface Check {
 const MIN_NODE: readonly [number, number] = [20, 19];
 /** Milliseconds a model has to answer one word. */
 const PING_TIMEOUT = 30_000;
-/** Enough for models that think before they answer. */
 const PING_TOKENS = 512;
 
 export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
@@ -120,7 +119,6 @@ export function checkModel({ env }: Host, flags: Flags): Check {
   return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
 }
 
-/** The settings by their names in a config file, and the variables that set them. */
 const SETTINGS: readonly (readonly [setting: string, ...variables: string[]])[] = [
   ...Object.entries(ENTRIES).flatMap(([name, { config }]) => (config === undefined ? [] : [[config, variableOf(name)] as const])),
   ["baseUrl", "OPENAI_BASE_URL"],
@@ -159,7 +157,6 @@ export async function pingModel(host: Host, settings: ModelSettings, signal: Abo
     await withTimeout(host.clock, PING_TIMEOUT, `an answer from ${id}`, signal, (limit) => model.chat(request, { signal: limit }));
   } catch (error) {
     if (error instanceof ControlError) throw error;
-    // An empty or cut answer is an answer.
     if (!(error instanceof ModelError && ["MODEL_EMPTY", "MODEL_TRUNCATED"].includes(error.code))) {
       const { code, message } = errorReport(error, host.env);
       return { name: "ping", state: "fail", text: message, code };

@@ -10,7 +10,7 @@ import type { PlotOptions } from "../../research/plot/plot-options.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
 import { counted, elapsed, plural } from "../screen/amounts.ts";
-import { factLines, tableLines, widthOf } from "../screen/layout.ts";
+import { factLines, tableLines, type TextStyle } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
 import { printLines, printResult, report, resultStyle, type Session } from "../session.ts";
 
@@ -19,9 +19,6 @@ const DIGITS = 4;
 const DIGITS_OF_ERROR = 2;
 const MAX_DECIMALS = 12;
 const MAX_ERRORS = 10;
-const RUN_COUNTS = 2;
-
-type Column = readonly string[];
 
 export async function experimentStatus(session: Session, _flags: Flags, dir: string): Promise<ExitCode> {
   const { manifest, total, done, failed, failures, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
@@ -55,23 +52,22 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
 
 /** `40 calls, $0.12; 3 calls, $0.01 of it are in no row: the run failed, or its process died` */
 function spentText({ spent, lost }: SweepSpending): string | undefined {
-  const told = (of: ModelSpending): string => `${plural(of.calls, "call")}, ${formatCost({ known: usd(of.usd), unpriced: of.unpriced })}`;
+  const text = (of: ModelSpending): string => `${plural(of.calls, "call")}, ${formatCost({ known: usd(of.usd), unpriced: of.unpriced })}`;
   const isNothing = (of: ModelSpending): boolean => of.calls + of.usd + of.unpriced === 0;
   if (isNothing(spent)) return undefined;
-  return isNothing(lost) ? told(spent) : `${told(spent)}; ${told(lost)} of it are in no row: the run failed, or its process died`;
+  return isNothing(lost) ? text(spent) : `${text(spent)}; ${text(lost)} of it are in no row: the run failed, or its process died`;
 }
 
 export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<void> {
   const kept = await readExperiment(resolve(session.host.cwd, dir));
   const by = columnsIn(flags.by) ?? kept.params;
   const of = columnsIn(flags.of);
-  // A parameter that is no group is no measure either.
   const rest = kept.params.filter((name) => !by.includes(name) && of?.includes(name) !== true);
   const rows = kept.rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !rest.includes(name))));
   const table = tableOf(rows, { by, ...(of === undefined ? {} : { of }) });
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
   else if (flags.csv === true) session.host.stdout.write(csvTable(table));
-  else await printLines(session, shownTable(table, by.length + RUN_COUNTS, resultStyle(session)));
+  else await printLines(session, shownTable(table, resultStyle(session)));
 }
 
 function columnsIn(text: string | undefined): readonly string[] | undefined {
@@ -81,31 +77,16 @@ function columnsIn(text: string | undefined): readonly string[] | undefined {
     .filter((name) => name !== "");
 }
 
-/** A mean and its standard error share a column. Columns that a terminal has no room for stand in further tables below. */
-function shownTable(table: readonly Row[], groups: number, style: Parameters<typeof tableLines>[2]): readonly string[] {
+function shownTable(table: readonly Row[], style: TextStyle): readonly string[] {
   const [first] = table;
   if (first === undefined) return ["No run has ended yet."];
   const names = Object.keys(first);
-  const columns = names
-    .filter((name) => !(name.endsWith("_se") && names.includes(name.slice(0, -"_se".length))))
-    .map((name) => [shown(name, 40), ...table.map((row) => cellText(row, name))]);
-  const [keys, measures] = [columns.slice(0, groups), columns.slice(groups)];
-  return fittingBlocks(keys, measures, style.width).flatMap((block, nth) => {
-    const [heads = [], ...rows] = block[0]?.map((_, place) => block.map((column) => column[place] ?? "")) ?? [];
-    return [...(nth === 0 ? [] : [""]), ...tableLines(heads, rows, style)];
-  });
-}
-
-/** Divides columns so that each part fits beside the keys, with at least one column in each. */
-function fittingBlocks(keys: readonly Column[], columns: readonly Column[], width: number): readonly (readonly Column[])[] {
-  const room = (block: readonly Column[]): number => block.reduce((sum, column) => sum + 2 + Math.max(...column.map(widthOf)), -2);
-  const blocks: Column[][] = [];
-  for (const column of columns) {
-    const last = blocks.at(-1);
-    if (last !== undefined && room([...keys, ...last, column]) <= width) last.push(column);
-    else blocks.push([column]);
-  }
-  return blocks.length === 0 ? [keys] : blocks.map((block) => [...keys, ...block]);
+  const columns = names.filter((name) => !(name.endsWith("_se") && names.includes(name.slice(0, -"_se".length))));
+  return tableLines(
+    columns.map((name) => shown(name, 40)),
+    table.map((row) => columns.map((name) => cellText(row, name))),
+    style,
+  );
 }
 
 function cellText(row: Row, name: string): string {
@@ -132,13 +113,8 @@ export async function experimentPlot(session: Session, flags: Flags, dir: string
     throw new UsageError("OPTION_INVALID", `Expected --out to be an .svg or an .html file, got ${shown(flags.out ?? "", 200)}.`);
   const drawn = await (out.endsWith(".svg") ? plotSvg(rows, options) : plotHtml(rows, options));
   await writeFile(out, drawn).catch((cause: unknown) => {
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected --out to be a file that can be written, but ${clauseText(thrownText(cause))}. Name another.`,
-      {
-        cause,
-      },
-    );
+    const text = `Expected --out to be a file that can be written, but ${clauseText(thrownText(cause))}. Name another.`;
+    throw new UsageError("OPTION_INVALID", text, { cause });
   });
   await report(session, `Drawn: ${shown(out)}`, { type: "plot", out, ...options });
 }
@@ -166,10 +142,8 @@ function variedIn({ manifest, params }: KeptExperiment, taken?: string): string 
   const free = params.filter((name) => name !== taken);
   const varied = free.find((name) => cells.some((cell) => cell[name] !== cells[0]?.[name])) ?? free[0];
   if (varied !== undefined) return varied;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected a parameter to draw by, got none. Name a column: ${taken === undefined ? "--x" : "--y"}.`,
-  );
+  const option = taken === undefined ? "--x" : "--y";
+  throw new UsageError("OPTION_INVALID", `Expected a parameter to draw by, got none. Name a column: ${option}.`);
 }
 
 function measuredIn({ params }: KeptExperiment, x: string, rows: readonly Row[]): string {

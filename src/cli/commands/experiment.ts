@@ -132,7 +132,6 @@ function folderName(name: string): string {
 
 const MAX_FOLDERS = 1_000;
 
-/** The folder, or the first one with a number behind its name, that is not there yet. */
 async function freeFolder(wanted: string): Promise<string> {
   for (let n = 1; n <= MAX_FOLDERS; n += 1) {
     const folder = n === 1 ? wanted : `${wanted}-${n}`;
@@ -141,10 +140,8 @@ async function freeFolder(wanted: string): Promise<string> {
   throw new UsageError("OPTION_INVALID", `Expected a free folder beside ${shown(wanted)}, got none. Name another by --out.`);
 }
 
-/** Lines that are printed while a sweep runs. */
 const STEPS = 10;
 
-/** Prints a line for each tenth of a sweep. */
 function progressPrinter({ json, screen }: Session): (progress: SweepProgress) => void {
   let last = -1;
   return (progress) => {

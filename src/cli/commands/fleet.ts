@@ -42,7 +42,6 @@ const UNSEEN = 3_000;
 export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<void> {
   if (flags.answer !== undefined || flags.question !== undefined) return submitAnswered(session, words, flags);
   const { host, json } = session;
-  // A known run has an idea.
   const isAsked = words.length > 0 || flags.file !== undefined || flags.id === undefined;
   const idea = isAsked ? await readIdea(ideaIn(words, flags), host) : undefined;
   return withFleet(session, flags, async ({ journal, driver }) => {
@@ -214,7 +213,6 @@ function isUnderWay({ last }: LastEvent): boolean {
   return last !== undefined && last.type !== "run.ended";
 }
 
-/** Gives the owner of a run the command to stop; false where it has no owner. */
 async function isCommanded({ interruptions: { signal } }: Session, journal: Journal, runId: string, timeout: number): Promise<boolean> {
   try {
     await giveCommand(journal, runId, { do: "stop", reason: "troupe stop" }, { timeout, signal });

@@ -63,7 +63,6 @@ async function forked(session: Session, store: Store, parentId: string, flags: F
   });
 }
 
-/** A change of a message: with a file it is edited, without one it is dropped. */
 interface WantedChange {
   readonly seq: number;
   readonly nth: number;

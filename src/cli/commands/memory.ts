@@ -124,7 +124,6 @@ function messageLines({ runId, addedAt, message }: StoredMessage, o: TextStyle):
   return [...factLines(facts, o), "", ...lines.slice(0, MAX_LINES).map(indented), ...more];
 }
 
-/** A line with its indentation, which `shown` would remove. */
 function indented(line: string): string {
   const spaces = Math.min(MAX_INDENT, /^ */.exec(line)?.[0].length ?? 0);
   return " ".repeat(spaces) + shown(line, MAX_LINE);
@@ -178,7 +177,6 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
   if (found.length === 0) return screen.say("No message shares enough words with that. This search goes by words, not by meaning.");
   const ids = found.map(({ message }) => message.id);
   const now = host.clock.now();
-  // Messages of several runs may have the same id.
   const hasRuns = new Set(found.map(({ runId }) => runId)).size > 1;
   const rows = found.map(({ roleId, runId, score, message }) => [
     score.toFixed(2),
@@ -196,11 +194,11 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<void> {
   return withMemory(session, flags, given, async (store, roleId) => {
     const snapshot = await exportSnapshot(store.reading(roleId), { clock: session.host.clock });
-    const told = (): [string, object] => [
+    const done = (): [string, object] => [
       `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
       { roleId, messages: snapshot.messages },
     ];
-    await exportLines(session, { file, example: "troupe memory export <role> memory.json", lines: snapshotLines(snapshot), told });
+    await exportLines(session, { file, example: "troupe memory export <role> memory.json", lines: snapshotLines(snapshot), done });
   });
 }
 
@@ -225,8 +223,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
 
 function roleOf(content: SnapshotContent): string {
   if (content.kind === "storage") return content.roleId;
-  const kind = content.kind === "brain" ? "brain" : "short-term";
-  const expected = `Expected the snapshot of a long-term memory, got one of a ${kind} memory`;
+  const expected = "Expected the snapshot of a long-term memory, got one of a short-term memory";
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
 }
 

@@ -42,7 +42,6 @@ async function print(session: Session, runId: string, replayed: Awaited<ReturnTy
   await printResult(session, facts, () => (isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]));
 }
 
-/** Replays a run of this command in a scratch folder, with a model that cannot be asked. */
 async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
   const { signal } = interruptions;
   const recorded: RunEvent[] = [];
@@ -108,7 +107,6 @@ async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journa
   return new Team({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }
 
-/** The recorded model, which decides the requests and is never asked. */
 function replayModel({ model: { id, price } }: Pick<RunAbout, "model">): ChatModel {
   const refuse = (): never => {
     throw new UsageError("REPLAY_CALL", `Expected a replay to ask no model, but it asked ${id}. This is a fault of this program.`);

@@ -27,37 +27,21 @@ import { nextSteps, resultReport } from "../report.ts";
 import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
-import { assertOurs, type Store, withRuns } from "../store.ts";
-import { holdingRun, type LoadedRun, loadRun, shortIdIn } from "../stored-run.ts";
+import { assertOurs, type Store } from "../store.ts";
+import { type LoadedRun, shortIdIn, withHeldRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 export function resume(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
   refuseFixed(flags);
-  return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
-}
-
-async function resumed(session: Session, store: Store, runId: string, flags: Flags): Promise<ExitCode> {
-  const { screen, interruptions } = session;
-  const run = await loadRun(store.journal, runId, { signal: interruptions.signal });
-  const { about, outside } = run.state;
-  assertNotEmpty(run);
-  if (isFinished(run.state)) return printFinished(session, store, run);
-  screen.say(screen.style.strong(`Going on with run ${shown(runId, 100)}, ${endOf(run.state)}.`));
-  // A run that was cut off before it had its idea gets it now.
-  const idea = outside === 0 ? aboutOf(runId, about).idea : undefined;
-  return continueRun(session, {
-    store,
-    run,
-    flags,
-    begin: (team, o) => (idea === undefined ? team.resume(runId, o) : team.run(idea, { id: runId, ...o })),
+  return withHeldRun(session, flags, id, async (store, run) => {
+    const { runId, state } = run;
+    if (isFinished(state)) return printFinished(session, store, run);
+    session.screen.say(session.screen.style.strong(`Continuing run ${shown(runId, 100)}, ${endOf(state)}.`));
+    // A run that was cut off before it had its idea gets it now.
+    const idea = state.outside === 0 ? aboutOf(runId, state.about).idea : undefined;
+    const begin = (team: Team, o: ResumeOptions): Run => (idea === undefined ? team.resume(runId, o) : team.run(idea, { id: runId, ...o }));
+    return continueRun(session, { store, run, flags, begin });
   });
-}
-
-export function assertNotEmpty({ runId, state }: LoadedRun): void {
-  if (state.seq > 0) return;
-  const id = shown(runId, 100);
-  const expected = `Expected a run that had begun, but ${id} was cut off before its first event`;
-  throw new UsageError("RUN_EMPTY", `${expected}. Remove it: troupe runs rm ${id}`);
 }
 
 export function endOf({ phase }: RunState): string {
@@ -97,15 +81,14 @@ export interface Continuation {
   readonly store: Store;
   readonly run: LoadedRun;
   readonly flags: Flags;
-  /** True where a message comes with it. Default false. */
-  readonly isTold?: boolean;
+  readonly hasMessage?: boolean;
   readonly begin: (team: Team, o: ResumeOptions) => Run;
 }
 
-export async function continueRun(session: Session, { store, run, flags, begin, isTold = false }: Continuation): Promise<ExitCode> {
+export async function continueRun(session: Session, { store, run, flags, begin, hasMessage = false }: Continuation): Promise<ExitCode> {
   const about = aboutOf(run.runId, run.state.about);
   await assertOurs(store, run.runId, about, flags.force === true);
-  const settings = recordedSettings(about, standingOf(run.state, isTold), flags);
+  const settings = recordedSettings(about, standingOf(run.state, hasMessage), flags);
   const { reuse = "all" } = flags;
   const { signal } = session.interruptions;
   const { rounds, force } = settings;
@@ -122,7 +105,7 @@ export async function continueRun(session: Session, { store, run, flags, begin, 
     folder: about.out,
     store,
     runId: run.runId,
-    past: { progress: run.progress, held: run.held, files: run.files, rounds: earlierRounds(run.state, isTold) },
+    past: { progress: run.progress, held: run.held, files: run.files, rounds: earlierRounds(run.state, hasMessage) },
     begin: ({ team }) => begin(team, { rounds, signal, onTeamChange: force ? "continue" : "refuse", reuse }),
   });
 }
@@ -130,8 +113,8 @@ export async function continueRun(session: Session, { store, run, flags, begin, 
 const NAMED = 50;
 
 /**
- * Shows the files that have changed since the run stopped, and asks before the run may write over them. Where a project of the user's is
- * changed nothing of theirs is written over: it is committed, elsewhere, or kept.
+ * Shows the files that have changed since the run stopped, and asks before the run may write over them. In a project of the user's nothing of
+ * theirs is written over: it is committed, elsewhere, or kept.
  */
 async function confirmChanges(session: Session, about: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const { out, agent } = about;
@@ -152,32 +135,22 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
 
 export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
-  return withRuns(session, flags, (store) =>
-    holdingRun(store, id, async (runId) => {
-      const run = await loadRun(store.journal, runId, { signal: session.interruptions.signal });
-      return answered(session, store, run, words, flags);
-    }),
-  );
-}
-
-async function answered(session: Session, store: Store, run: LoadedRun, words: readonly string[], flags: Flags): Promise<ExitCode> {
-  const { host, interruptions } = session;
-  const { question: named, text } = chosenQuestion(words, pendingQuestions(run.state), run.runId, canAsk(host));
-  const found = await findQuestion(store.journal, run.state, named, interruptions.signal);
-  const { id: question } = found;
-  const answer = text === undefined ? await askPerson(session, found, interruptions.signal) : await answerText(text, host);
-  // Refused before anything else is asked or opened.
-  answerTo(found, answer, { mask: (said) => said, now: host.clock.now() });
-  return continueRun(session, {
-    store,
-    run,
-    flags,
-    begin: (team, o) => {
+  const { host } = session;
+  const { signal } = session.interruptions;
+  return withHeldRun(session, flags, id, async (store, run) => {
+    const { runId, state } = run;
+    const { question: named, text } = chosenQuestion(words, pendingQuestions(state), runId, canAsk(host));
+    const found = await findQuestion(store.journal, state, named, signal);
+    const answer = text === undefined ? await askPerson(session, found, signal) : await answerText(text, host);
+    // Refused before anything else is asked or opened.
+    answerTo(found, answer, { mask: (said) => said, now: host.clock.now() });
+    const begin = (team: Team, o: ResumeOptions): Run => {
       // The run's result reports a refusal too.
-      team.answer(run.runId, question, answer, o).catch(() => {});
+      team.answer(runId, found.id, answer, o).catch(() => {});
       // The run is in progress now, so this returns the same run before its first events.
-      return team.resume(run.runId, o);
-    },
+      return team.resume(runId, o);
+    };
+    return continueRun(session, { store, run, flags, begin });
   });
 }
 

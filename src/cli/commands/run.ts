@@ -132,14 +132,14 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
   return begin(session, flags, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, isConfirmed });
 }
 
-async function begin(session: Session, flags: Flags, run: Omit<NewRun, "sandbox">): Promise<ExitCode> {
-  return (await started(session, flags, run)).code;
+async function begin(session: Session, flags: Flags, beginning: Omit<NewRun, "sandbox">): Promise<ExitCode> {
+  return (await started(session, flags, beginning)).code;
 }
 
-async function started(session: Session, flags: Flags, { settings, chosen, ...run }: Omit<NewRun, "sandbox">) {
+async function started(session: Session, flags: Flags, { settings, chosen, ...rest }: Omit<NewRun, "sandbox">) {
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
-  const parts = { settings, chosen, sandbox, idea: run.idea };
-  return inConfirmedFolder(session, { ...parts, ...run }, (folder) =>
+  const parts = { settings, chosen, sandbox, idea: rest.idea };
+  return inConfirmedFolder(session, { ...parts, ...rest }, (folder) =>
     withStore(session, flags, async (store) => {
       const production = newProduction(session, { ...parts, folder, store });
       return { code: await produce(session, production), runId: production.runId };
@@ -173,7 +173,6 @@ async function testsAgain(cwd: string, { reqaFile: file, in: folder }: Flags): P
 /** Stores of a folder, the nearest first. */
 const STORES = ["runs.db", join(".troupe", "runs.db")];
 
-/** The store that `--recover-path` names: a file, or a folder that holds one. */
 async function recoveredStore(cwd: string, path: string): Promise<string> {
   const named = resolve(cwd, path);
   for (const candidate of [named, ...STORES.map((name) => join(named, name))]) if (await isFile(candidate)) return candidate;

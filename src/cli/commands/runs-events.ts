@@ -23,7 +23,6 @@ import { shown } from "../screen/text.ts";
 import { printLines, printResult, type Session } from "../session.ts";
 import { eventAt, eventsOf, withRun } from "../stored-run.ts";
 
-/** Cells of an event's number and of its type. */
 const SEQ = 6;
 const TYPE = 14;
 

@@ -16,9 +16,7 @@ import { shown } from "../screen/text.ts";
 import { exportLines, report, type Session } from "../session.ts";
 import { withRun } from "../stored-run.ts";
 
-/** Milliseconds of one request. */
 const LIMIT = 30_000;
-/** Characters of an answer that are read. */
 const MAX_ANSWER = 16_384;
 
 export function runsOtlp(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
@@ -32,16 +30,16 @@ export function runsOtlp(session: Session, flags: Flags, id: string, file?: stri
     const options = { content: flags.content === true, provider: "openai", service: serviceOf(host.env), version: host.version };
     const sent = { spans: 0 };
     const lines = counted(otlpLines(events, runId, options), sent);
-    const told = (): [string, object] => {
+    const done = (): [string, object] => {
       const to = receiver === undefined ? resolve(host.cwd, target) : receiver.origin + receiver.pathname;
       const text = `Exported run ${shown(runId, 100)}, ${plural(sent.spans, "span")}, to ${shown(receiver?.host ?? target, 200)}.`;
       return [text, { type: "exported", runId, spans: sent.spans, to }];
     };
     const example = `troupe runs export ${shown(runId, 60)} --otlp spans.jsonl`;
-    if (receiver === undefined) return exportLines(session, { file: target, example, lines, told });
+    if (receiver === undefined) return exportLines(session, { file: target, example, lines, done });
     const headers = { "content-type": "application/json", ...headersIn(host.env) };
     for await (const body of lines) await send(session, receiver, { method: "POST", headers, body, redirect: "error" });
-    return report(session, ...told());
+    return report(session, ...done());
   });
 }
 

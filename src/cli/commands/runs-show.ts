@@ -238,12 +238,10 @@ interface Sum {
  * at the end of its last try. The costs of all its tries count.
  */
 export class CallCount {
-  /** Tries of model calls by role. */
   readonly answered = new Map<string, number>();
   readonly failed = new Map<string, number>();
   readonly #models = new Set<string>();
   readonly #sums = new Map<string, Sum>();
-  /** The tool whose call a step is or runs in. */
   readonly #steps = new Map<string, { readonly sum: Sum; readonly isCall: boolean }>();
 
   add(event: RunEvent): void {

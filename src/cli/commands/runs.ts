@@ -1,52 +1,148 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { throwIfAborted } from "../../kernel/abort.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { Scope } from "../../kernel/scope.ts";
+import { defined } from "../../kernel/value-kind.ts";
 import { thrownText } from "../../kernel/value-text.ts";
 import type { MessageStore } from "../../memory/message-store.ts";
 import { formatUsd } from "../../model/money.ts";
-import type { Journal } from "../../runtime/record/journal.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
+import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { exportRun, importRun, linesOf } from "../../runtime/record/transfer.ts";
-import { forget } from "../../team/forget.ts";
-import { Team } from "../../team/team.ts";
-import type { ExitCode } from "../errors.ts";
-import { assertMemories, memoryPlace } from "../memory-store.ts";
+import { refuseWords } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
-import { plural } from "../screen/amounts.ts";
+import { ageText, counted, plural } from "../screen/amounts.ts";
+import { tableLines } from "../screen/layout.ts";
 import { shown } from "../screen/text.ts";
-import { exportLines, printCompaction, report, type Session } from "../session.ts";
-import { isStore, withRuns, withStore } from "../store.ts";
-import { storedRun, withRun } from "../stored-run.ts";
-import { allSummaries } from "./runs-ls.ts";
+import { exportLines, printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
+import { conflict } from "../settings.ts";
+import { isStore, type Store, storePlace, withRuns, withStore } from "../store.ts";
+import { shortIdIn, storedRun, withRun } from "../stored-run.ts";
+
+const DEFAULT_LIMIT = 30;
+
+export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
+  const { host } = session;
+  refuseWords(words, "runs");
+  const limit = flags.limit ?? DEFAULT_LIMIT;
+  const place = storePlace(flags, host);
+  if (!(await isStore(place.path))) {
+    session.screen.say(`No runs are kept in ${shown(place.name, 300)} yet.`);
+    return;
+  }
+  return withStore(session, flags, async (store) => {
+    const { journal } = store;
+    const after = flags.after === undefined ? undefined : await storedRun(journal, flags.after);
+    await printPage(session, store, await runPage(journal, { limit, after, signal: session.interruptions.signal }), flags);
+  });
+}
+
+type RunPage = Awaited<ReturnType<typeof runPage>>;
+
+export async function runPage(
+  journal: Journal,
+  { limit, after, signal }: { readonly limit: number; readonly after: string | undefined; readonly signal: AbortSignal },
+) {
+  const found = await newestRuns(journal, { limit: limit + 1, tallies: true, ...defined({ before: after }) });
+  const rows = await summariesOf(journal, found.slice(0, limit), signal);
+  return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined };
+}
+
+async function printPage(session: Session, { journal, option }: Store, { rows, next }: RunPage, flags: Flags): Promise<void> {
+  const { json, screen, host } = session;
+  if (json !== undefined) {
+    for (const row of rows) await json.write({ type: "run", ...row });
+    if (next !== undefined) await json.write({ type: "next", after: next });
+    return;
+  }
+  if (rows.length === 0) return screen.say(flags.after === undefined ? "No runs are kept here yet." : "No older runs are kept here.");
+  const now = host.clock.now();
+  const cells: (readonly string[])[] = [];
+  for (const { id, moved, status, told, events, idea, team, parent } of rows) {
+    cells.push([
+      shown(await shortIdIn(journal, id), 60),
+      moved === null ? "" : ageText(now - moved),
+      told === undefined ? status : `${status}, told`,
+      counted(events),
+      `${shown(idea === "" ? team : idea, 200)}${parent === undefined ? "" : ` (fork of ${shown(parent.runId, 60)})`}`,
+    ]);
+  }
+  await printLines(session, tableLines(["RUN", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
+  if (next === undefined) return;
+  const limit = flags.limit === undefined ? "" : ` --limit ${flags.limit}`;
+  screen.say(`Older runs: troupe runs ls --after ${shown(await shortIdIn(journal, next), 60)}${limit}${option}`);
+}
+
+async function allSummaries(journal: Journal, signal: AbortSignal): Promise<readonly RunSummary[]> {
+  return summariesOf(journal, await newestRuns(journal, { limit: Number.MAX_SAFE_INTEGER, tallies: true }), signal);
+}
+
+async function summariesOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunSummary[]> {
+  const summaries: RunSummary[] = [];
+  for (const info of infos) {
+    throwIfAborted(signal);
+    summaries.push(await listedSummary(journal, info));
+  }
+  return summaries;
+}
 
 export async function runsExport(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
-  if (flags.html !== undefined) return (await import("./inspect.ts")).runsHtml(session, flags, id, file);
+  if (flags.html !== undefined) return runsHtml(session, flags, id, file);
   if (flags.otlp !== undefined) return (await import("./runs-otlp.ts")).runsOtlp(session, flags, id, file);
-  if (flags.content === true)
-    throw new UsageError("OPTION_CONFLICT", "Expected --content with --otlp: an export without it has all texts.");
+  if (flags.content === true) throw conflict("Expected --content with --otlp: an export without it has all contents.");
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const name = shown(runId, 60);
     const lines = exportRun(journal, runId, { signal: session.interruptions.signal });
-    const told = (count: number): [string, object] => {
+    const done = (count: number): [string, object] => {
       // The first and the last line are no events.
       const events = count - 2;
       return [`Exported run ${name}, ${plural(events, "event")}, to ${shown(file ?? "", 200)}.`, { runId, events }];
     };
-    await exportLines(session, { file, example: `troupe runs export ${name} ${name}.ndjson`, lines, told });
+    await exportLines(session, { file, example: `troupe runs export ${name} ${name}.ndjson`, lines, done });
   });
+}
+
+function runsHtml(session: Session, flags: Flags, id: string, file?: string): Promise<void> {
+  const { html = "" } = flags;
+  if (file !== undefined || flags.otlp !== undefined)
+    throw conflict(`Expected --html alone, got another target besides. Write --html ${shown(html, 100)}`);
+  return withRun(session, flags, id, async ({ journal }, runId) => {
+    const { offlinePage, readPage } = await import("../../inspector/page-file.ts");
+    const read = { events: 0 };
+    const lines = offlinePage(await readPage(), [countingEvents(journal.read(runId, 0), read, session.interruptions.signal)]);
+    const done = (): [string, object] => [
+      `Exported run ${shown(runId, 100)}, ${plural(read.events, "event")}, to ${shown(html, 200)}. Open it in a browser.`,
+      { runId, events: read.events },
+    ];
+    await exportLines(session, { file: html, example: `troupe runs export ${shown(runId, 60)} --html run.html`, lines, done });
+  });
+}
+
+async function* countingEvents(
+  events: AsyncIterable<RunEvent>,
+  read: { events: number },
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent, void> {
+  for await (const event of events) {
+    throwIfAborted(signal);
+    read.events += 1;
+    yield event;
+  }
 }
 
 export async function runsImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
-  const id = flags.as === undefined ? {} : { id: plainId(flags.as) };
+  const id = flags.as === undefined ? undefined : plainId(flags.as);
   const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
   return withStore(session, flags, async ({ journal, ready }) => {
     await ready();
     const { signal } = session.interruptions;
-    const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...id }).catch(adviseOnTaken);
+    const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...defined({ id }) }).catch(adviseOnTaken);
     const text = `Imported run ${shown(runId, 100)}, ${plural(events, "event")}.`;
     await report(session, text, { type: "imported", runId, events });
   });
@@ -82,14 +178,17 @@ async function* decoded(stream: AsyncIterable<unknown>): AsyncIterable<string> {
 
 function unreadable(file: string, why: string, cause?: unknown): UsageError {
   const text = `Expected to read a run from "${shown(file, 200)}", but ${shown(why, 200)}.`;
-  return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
+  return new UsageError("FILE_UNREADABLE", text, { cause });
 }
 
 export function runsSettle(session: Session, flags: Flags, id: string): Promise<void> {
   const { clock } = session.host;
-  const cost = flags.cost === undefined ? {} : { cost: flags.cost };
   return withRun(session, flags, id, async ({ journal }, runId) => {
-    const settled = await new Team({ journal, clock }).settle(runId, { ...cost, signal: session.interruptions.signal });
+    const { Team } = await import("../../team/team.ts");
+    const settled = await new Team({ journal, clock }).settle(runId, {
+      ...defined({ cost: flags.cost }),
+      signal: session.interruptions.signal,
+    });
     const text = `Settled ${plural(settled.calls, "call")} of run ${shown(runId, 100)} at ${formatUsd(settled.cost)}; ${formatUsd(settled.kept)} had been kept for them.`;
     await report(session, text, { type: "settled", ...settled });
   });
@@ -107,7 +206,7 @@ export function runsRm(session: Session, flags: Flags, ...given: string[]): Prom
   });
 }
 
-export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> {
+export async function runsGc(session: Session, flags: Flags): Promise<void> {
   const { host } = session;
   const before = host.clock.now() - (flags.olderThan ?? DEFAULT_AGE);
   const { path, removed } = await withRuns(session, flags, async ({ journal, path: file }) => {
@@ -119,9 +218,8 @@ export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> 
     await removeRuns(session, journal, old);
     return { path: file, removed: old.length };
   });
-  const { compactJournal } = await import("../../adapters/sqlite-runs.ts");
-  await printCompaction(session, () => compactJournal(path), { removed }, `Forgot ${plural(removed, "run")}`);
-  return 0;
+  const { compactFile, JOURNAL } = await import("../../adapters/sqlite-file.ts");
+  await printCompaction(session, () => compactFile(path, JOURNAL), { removed }, `Forgot ${plural(removed, "run")}`);
 }
 
 async function removeRuns({ json }: Session, journal: Journal, ids: readonly string[]): Promise<void> {
@@ -148,36 +246,29 @@ export function runsForget(session: Session, flags: Flags): Promise<void> {
   const { user, tenant } = flags;
   return withRuns(session, flags, async ({ journal }) => {
     const conversation = flags.conversation === undefined ? undefined : await storedRun(journal, flags.conversation);
-    const scope: Scope = {
-      ...(user === undefined ? {} : { user }),
-      ...(tenant === undefined ? {} : { tenant }),
-      ...(conversation === undefined ? {} : { conversation }),
-    };
+    const scope: Scope = defined({ user, tenant, conversation });
     const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(String(name), 60)}`);
     if (whose.length === 0)
-      throw new UsageError("OPTION_INVALID", "Expected whose words to forget, got nobody. Say --user, --conversation or --tenant.");
+      throw new UsageError("OPTION_INVALID", "Expected whose words to forget, got none. Say --user, --conversation or --tenant.");
+    const { forget } = await import("../../team/forget.ts");
     const memories = await memoriesOf(session, flags);
     try {
-      await confirmRemoval(
-        session,
-        `Erase what was said for ${whose.join(", ")}, in runs and memories? It is gone for good.`,
-        flags.yes === true,
-      );
+      const question = `Erase what was said for ${whose.join(", ")}, in runs and memories? It is gone for good.`;
+      await confirmRemoval(session, question, flags.yes === true);
       const forgotten = await forget(scope, { journal, stores: memories, clock: session.host.clock });
       const { runs, texts, messages } = forgotten;
-      // A call that was killed before it wrote the files again cannot be told from one that found nothing.
+      // An earlier call may have been killed before it rewrote the files.
       for (const kept of runs + messages === 0 ? [journal, ...memories] : []) await kept.purge?.();
       const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;
       await report(session, text, { type: "forgotten", ...forgotten });
-      return;
     } finally {
       for (const store of memories) await store.close();
     }
   });
 }
 
-/** The store of memories; none where the usual place has none. */
 async function memoriesOf(session: Session, { memory }: Flags): Promise<readonly MessageStore[]> {
+  const { assertMemories, memoryPlace } = await import("../memory-store.ts");
   const place = memoryPlace(memory === undefined ? {} : { store: memory }, session);
   if (place.isDefault && !(await isStore(place.path))) return [];
   await assertMemories(place, "--memory");

@@ -31,7 +31,6 @@ export function wrapped(text: string, width: number, indent: number = 0): readon
   return [...lines, line];
 }
 
-/** The text, cut to at most `width` cells; a cut text ends with an ellipsis. */
 export function fitted(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 0) return "";
@@ -44,7 +43,6 @@ export function fitted(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** The text, cut or filled with spaces to exactly `width` cells. */
 export function column(text: string, width: number): string {
   const cut = fitted(text, width);
   return cut + " ".repeat(Math.max(0, width - widthOf(cut)));
@@ -80,7 +78,6 @@ export type Fact = readonly [label: string, text: string | undefined];
 /** Fewest cells of a text beside its label; where there are fewer, it stands below. */
 const MIN_TEXT = 24;
 
-/** Facts below each other, with faint labels of 8 cells. */
 export function factLines(facts: readonly Fact[], o: TextStyle): readonly string[] {
   return labelledLines(facts, { ...o, labels: 8, margin: 0 });
 }

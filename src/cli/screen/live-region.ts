@@ -48,7 +48,6 @@ export class LiveRegion {
     this.#beat();
   }
 
-  /** Writes lines above the region, where they stay. */
   above(lines: readonly string[]): void {
     const isDrawn = this.#widths.length > 0;
     if (isDrawn) this.#sink.write(this.#erasing());
@@ -105,7 +104,6 @@ export class LiveRegion {
     return codes;
   }
 
-  /** Moves to the first drawn cell. A terminal that became narrower has broken long lines into several. */
   #home(): string {
     const columns = columnsOf(this.#sink);
     const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);

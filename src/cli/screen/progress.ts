@@ -1,6 +1,6 @@
 import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
-import { deliveryOf, outcomesText, testsOf } from "../delivery-report.ts";
+import { deliveryOf, outcomesText, testsOf } from "../delivery.ts";
 import { shown } from "./text.ts";
 
 export interface PresentWork {
@@ -15,7 +15,6 @@ export interface OpenStep {
   readonly topic: string | undefined;
   readonly try: number;
   readonly streamed: number;
-  /** The last report of a tool. */
   readonly news?: string | undefined;
   /** True when a try failed and the next one has not begun. */
   readonly isRetrying: boolean;
@@ -25,7 +24,6 @@ export type LastResult = { readonly kind: "said"; readonly text: string } | { re
 
 export interface RoleProgress {
   readonly name: string;
-  /** Undefined while it waits. */
   readonly work: PresentWork | undefined;
   /** True while its activation has not ended: it continues after a stop. */
   readonly isOpen: boolean;
@@ -37,7 +35,6 @@ export interface Progress {
   readonly roles: readonly RoleProgress[];
   readonly rounds: number;
   readonly isMidRound: boolean;
-  /** Micro-dollars. */
   readonly spent: number;
   readonly unpriced: number;
   readonly tokens: number;
@@ -107,7 +104,6 @@ export function nameText(name: string, profiles: ReadonlyMap<string, string>): s
   return profile === "" || profile === name ? shown(name, 60) : `${shown(name, 60)}, ${shown(profile, 60)}`;
 }
 
-/** The subject of a step according to its request. */
 export function topicOf(request: unknown): string | undefined {
   const { path, messages } = (request ?? {}) as { readonly path?: unknown; readonly messages?: unknown };
   if (typeof path === "string") return path;

@@ -6,7 +6,6 @@ import { elapsed, momentText } from "./amounts.ts";
 import type { Fact } from "./layout.ts";
 import { linesOf, MAX_QUESTION, shown, shownLine, type Style } from "./text.ts";
 
-/** Characters of a name, a value and a hint that a line shows. */
 const NAME = 80;
 const VALUE = 200;
 const HINT = 400;

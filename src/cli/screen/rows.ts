@@ -1,7 +1,7 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { brief, elapsed } from "./amounts.ts";
-import { type ChecksText, checksText } from "./delivery.ts";
+import { type ChecksText, checksText } from "../delivery.ts";
 import { column, fitted, type TextStyle, widthOf } from "./layout.ts";
 import { nameText, type OpenStep, type PresentWork, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
 import { shown } from "./text.ts";
@@ -24,9 +24,7 @@ const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
 const MAX_CELL = 400;
-/** Cells that say enough of a role's work. */
 const MIN_DOING = 14;
-/** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
 const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes", "wants approval"]);
 

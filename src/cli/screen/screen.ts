@@ -68,7 +68,6 @@ export class Screen {
     this.#region = isLive ? new LiveRegion(host.stderr, host.clock, (size, tick) => this.#lines(size, tick)) : undefined;
   }
 
-  /** Prints a line, unless quiet. */
   say(line: string): void {
     if (!this.#output.isQuiet) this.print([line]);
   }
@@ -92,7 +91,6 @@ export class Screen {
     else this.#warnings += 1;
   }
 
-  /** Prints a warning at once, unless quiet. */
   tell(text: string): void {
     this.warn(text);
     this.showWarning(text);
@@ -125,7 +123,6 @@ export class Screen {
     return this.#host.clock.now() - this.#began;
   }
 
-  /** Gives the terminal to other code while it works. */
   async aside<T>(work: () => Promise<T>): Promise<T> {
     const wasDrawing = this.#region?.isDrawing === true;
     this.#region?.suspend();

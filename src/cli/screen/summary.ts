@@ -3,11 +3,10 @@ import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import { requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
 import type { RunResult } from "../../runtime/run-result.ts";
-import type { TestsReport } from "../delivery-report.ts";
+import { deliveryRows, type TestsReport, unprovenText } from "../delivery.ts";
 import type { ResultReport } from "../report.ts";
 import { resultStyle, type Session } from "../session.ts";
 import { counted, elapsed, plural, tokensText } from "./amounts.ts";
-import { deliveryRows, unprovenText } from "./delivery.ts";
 import { type Fact, labelledLines, type TextStyle, wrapped } from "./layout.ts";
 import { questionRows } from "./question.ts";
 import { shellWord, shown, type Style } from "./text.ts";
@@ -49,12 +48,12 @@ function differenceLines({ fork }: ResultReport): readonly string[] {
 }
 
 export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
-  const { files, by, usage, rounds } = report;
+  const { files, by, usage, rounds, delivery } = report;
   const { style, folder, age, width } = facts;
   const all: readonly Fact[] = [
     ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
-    ["Tests", by !== "company" || report.delivery !== undefined ? undefined : testsText(report, style)],
-    ...(report.delivery === undefined ? [] : deliveryRows(report.delivery, style)),
+    ["Tests", by !== "company" || delivery !== undefined ? undefined : testsText(report, style)],
+    ...(delivery === undefined ? [] : deliveryRows(delivery, style)),
     ...failureRows(report.failures, style),
     ["Denied", deniedText(report, style)],
     ["Commit", commitText(report)],
@@ -68,10 +67,9 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     ...lookRows(report, folder),
     ...nextRows(report),
   ];
-  const rows = all.filter(([, text]) => text !== undefined);
-  const labels = Math.max(...rows.map(([label]) => label.length));
-  const told = labelledLines(rows, { style, width, labels: labels + 1, margin: 2 });
-  return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...told, ...closing(report, facts)];
+  const labels = Math.max(...all.map(([label, text]) => (text === undefined ? 0 : label.length)));
+  const lines = labelledLines(all, { style, width, labels: labels + 1, margin: 2 });
+  return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...lines, ...closing(report, facts)];
 }
 
 function deniedText({ denied = [] }: ResultReport, style: Style): string | undefined {
@@ -223,7 +221,7 @@ function lookRows({ files }: ResultReport, folder: string): readonly Fact[] {
 
 function closing({ deadLetters }: ResultReport, { style, warnings }: SummaryFacts): readonly string[] {
   const notes = [
-    ...(deadLetters === 0 ? [] : [`${plural(deadLetters, "message")} reached nobody`]),
+    ...(deadLetters === 0 ? [] : [`${plural(deadLetters, "message")} reached no role`]),
     ...(warnings === 0 ? [] : [`${plural(warnings, "warning")} not shown; see them with --verbose`]),
   ];
   return notes.length === 0 ? [] : ["", style.faint(`  ${notes.join("; ")}.`)];

@@ -7,7 +7,6 @@ export const MAX_QUESTION = 10_000;
 /** Cells of a line where the terminal does not say; one that was never told its size says 0. */
 const DEFAULT_COLUMNS = 80;
 
-/** Cells of a line of a terminal. */
 export function columnsOf({ columns = 0 }: { readonly columns?: number | undefined }): number {
   return columns > 0 ? columns : DEFAULT_COLUMNS;
 }
@@ -60,7 +59,6 @@ export function shellWord(word: string): string {
 
 const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
 
-/** A number of bytes: `950 B`, `12 kB`, `3.4 MB`. */
 export function bytesText(bytes: number): string {
   let [value, nth] = [bytes, 0];
   while (value >= 999.5 && nth < BYTE_UNITS.length - 1) [value, nth] = [value / 1_000, nth + 1];

@@ -3,7 +3,6 @@ import type { MicroUsd } from "../../model/money.ts";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
-/** A whole number with thousands separated: `12,345`. */
 export function counted(n: number): string {
   return whole.format(n);
 }

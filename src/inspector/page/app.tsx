@@ -14,18 +14,15 @@ addEventListener("hashchange", () => {
   route.value = routeOf(location.hash);
 });
 
-/** The way to the runs: being asked for, there, or refused with a reason. */
 export type Opening =
   | { readonly state: "asking" }
   | { readonly state: "open"; readonly source: RunSource }
   | {
       readonly state: "refused";
       readonly why: string;
-      /** Tries another token; undefined where the token is not what is wrong. */
       readonly retry?: (token: string) => void;
     };
 
-/** The whole page: its head, and the part that the address names. */
 export function App({ opening }: { readonly opening: Opening }) {
   const at = route.value;
   useEffect(() => {
@@ -137,7 +134,6 @@ type Theme = (typeof THEMES)[number][0];
 
 const KEY = "troupe-theme";
 
-/** The theme that a person has chosen. It is kept in the browser where that is allowed. */
 const theme: Signal<Theme> = signal("auto");
 
 /** Takes the theme that was chosen before, and shows each one that is chosen from now on. */

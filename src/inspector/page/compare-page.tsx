@@ -40,38 +40,38 @@ export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
   );
 }
 
-/** Compares the runs when all of their events that have come are read: a comparison takes as long as the runs are. */
-function useComparison(runs: Pair) {
-  const last = useRef<ReturnType<typeof compared> | undefined>(undefined);
-  if (!runs.some(({ count, known }) => count.value < known.value)) last.current = compared(runs);
+/** The runs are compared when all of their events that have come are read: a comparison takes as long as the runs are. */
+function useComparison([a, b]: Pair) {
+  const last = useRef<ReturnType<typeof compareRuns> | undefined>(undefined);
+  if (![a, b].some(({ count, known }) => count.value < known.value)) last.current = compareRuns(a.timeline, b.timeline);
   return last.current;
-}
-
-function compared([a, b]: Pair) {
-  return { ...compareRuns(a.timeline, b.timeline), costs: [costByRole(a), costByRole(b)] };
 }
 
 function Comparison({ runs }: { readonly runs: Pair }) {
   const comparison = useComparison(runs);
   if (comparison === undefined) return <p role="status">Reading the runs.</p>;
-  const { left, right, roles, pairs, first, costs } = comparison;
+  const { left, right, roles, pairs, first } = comparison;
+  const badges = runs.map(({ standing }) => standing.value && <StatusBadge status={standing.value.summary.status} />);
+  const sums: readonly Row[] = [
+    { name: "Status", values: badges },
+    textRow("Scheduler", left.scheduler, right.scheduler),
+    ...(left.faults + right.faults === "" ? [] : [textRow("On the edges", left.faults, right.faults)]),
+    ...SUMS.map(([name, of, text]) => sumRow(name, [of(left), of(right)], text)),
+  ];
   return (
     <>
-      <PairTable caption="Sums of the runs" first="Sum" runs={runs}>
-        <PairRow
-          name="Status"
-          values={runs.map(({ standing }) => standing.value && <StatusBadge status={standing.value.summary.status} />)}
-        />
-        {textRow("Scheduler", [left.scheduler, right.scheduler])}
-        {left.faults + right.faults !== "" && textRow("On the edges", [left.faults, right.faults])}
-        {SUMS.map(([name, of, text]) => sumRow(name, [of(left), of(right)], text))}
-      </PairTable>
+      <PairTable caption="Sums of the runs" first="Sum" runs={runs} rows={sums} />
       <section>
         <h2>Cost by role</h2>
-        <PairTable caption="Cost by role" first="Role" runs={runs}>
-          {roles.slice(0, MOST).map((role) => sumRow(shownLine(role, 80), [costs[0]?.get(role), costs[1]?.get(role)], costText))}
-        </PairTable>
-        <Rest count={roles.length} most={MOST} of=" roles" />
+        <PairTable
+          caption="Cost by role"
+          first="Role"
+          runs={runs}
+          rows={roles
+            .slice(0, MAX_ROWS)
+            .map((role) => sumRow(shownLine(role, 80), [left.costs.get(role), right.costs.get(role)], costText))}
+        />
+        <Rest count={roles.length} most={MAX_ROWS} of=" roles" />
       </section>
       <section>
         <h2>What they said</h2>
@@ -80,16 +80,14 @@ function Comparison({ runs }: { readonly runs: Pair }) {
             ? "Every activation said the same in both runs."
             : `They first differ at activation #${first.n} of ${shownLine(first.role, 80)}: ${DIFFERENCE_WORDS[first.difference]}.`}
         </p>
-        <PairTable caption="What each activation said" first="Activation" runs={runs}>
-          {pairs.slice(0, MOST).map(saidRow)}
-        </PairTable>
-        <Rest count={pairs.length} most={MOST} of=" activations" />
+        <PairTable caption="What each activation said" first="Activation" runs={runs} rows={pairs.slice(0, MAX_ROWS).map(saidRow)} />
+        <Rest count={pairs.length} most={MAX_ROWS} of=" activations" />
       </section>
     </>
   );
 }
 
-const MOST = 500;
+const MAX_ROWS = 500;
 
 const SUMS: readonly (readonly [string, (run: RunTotals) => number, (value: number) => string])[] = [
   ["Cost", ({ known }) => known, costText],
@@ -113,86 +111,54 @@ const DIFFERENCE_WORDS: Readonly<Record<ActivationPair["difference"], string>> =
   "only right": "the second run has it alone",
 };
 
-function costByRole({ timeline }: OpenRun): ReadonlyMap<string, number> {
-  const { record, now } = timeline;
-  const costs = new Map([...now.roles.keys()].map((name) => [name, 0]));
-  for (const { role, cost } of record.activations) costs.set(role, (costs.get(role) ?? 0) + cost);
-  return costs;
+interface Row {
+  readonly name: ComponentChildren;
+  /** Undefined where the run has none. */
+  readonly values: readonly ComponentChildren[];
+  readonly difference?: ComponentChildren;
 }
 
 interface PairTableProps {
   readonly caption: string;
   readonly first: string;
   readonly runs: Pair;
-  readonly children: ComponentChildren;
+  readonly rows: readonly Row[];
 }
 
-function PairTable({ caption, first, runs, children }: PairTableProps) {
-  const heads = runs.map((run): Column => [
-    <a class="run-link strong mono" href={hashOf({ page: "run", run: run.id, panel: FIRST_PANEL })}>
-      {run.id}
-    </a>,
-    "text",
-  ]);
-  return (
-    <DataTable label={caption} columns={[[first, "text"], ...heads, ["Difference", "text"]]}>
-      {children}
-    </DataTable>
-  );
+function PairTable({ caption, first, runs, rows }: PairTableProps) {
+  const columns: readonly Column<Row>[] = [
+    [first, "row", ({ name }) => name],
+    ...runs.map(({ id }, nth): Column<Row> => [
+      <a class="run-link strong mono" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
+        {id}
+      </a>,
+      "numbers",
+      ({ values }) => values[nth] ?? <span class="soft">none</span>,
+    ]),
+    ["Difference", "soft", ({ difference }) => difference],
+  ];
+  return <DataTable label={caption} columns={columns} rows={rows} />;
 }
 
-interface PairRowProps {
-  readonly name: ComponentChildren;
-  readonly values: readonly ComponentChildren[];
-  readonly difference?: ComponentChildren;
+function textRow(name: string, left: string, right: string): Row {
+  const values = [left, right].map((value) => (value === "" ? undefined : shownLine(value, 120)));
+  return { name, values, difference: left === right ? "the same" : "not the same" };
 }
 
-function PairRow({ name, values, difference }: PairRowProps) {
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      {values.map((value, nth) => (
-        <td key={nth} class="numbers">
-          {value ?? <span class="soft">none</span>}
-        </td>
-      ))}
-      <td class="soft">{difference}</td>
-    </tr>
-  );
-}
-
-function textRow(name: string, values: readonly [string, string]) {
-  const texts = values.map((value) => (value === "" ? undefined : shownLine(value, 120)));
-  return <PairRow name={name} values={texts} difference={values[0] === values[1] ? "the same" : "not the same"} />;
-}
-
-function sumRow(name: string, [x, y]: readonly [number | undefined, number | undefined], text: (value: number) => string) {
+function sumRow(name: string, sums: readonly [number | undefined, number | undefined], text: (value: number) => string): Row {
+  const [x, y] = sums;
   const by = x === undefined || y === undefined ? undefined : y - x;
   const difference = by === undefined ? "" : by === 0 ? "the same" : `${text(Math.abs(by))} ${by > 0 ? "more" : "less"}`;
-  return (
-    <PairRow
-      key={name}
-      name={name}
-      values={[x, y].map((value) => (value === undefined ? undefined : text(value)))}
-      difference={difference}
-    />
-  );
+  return { name, values: sums.map((value) => (value === undefined ? undefined : text(value))), difference };
 }
 
-function saidRow({ role, n, left, right, leftText, rightText, difference }: ActivationPair) {
+function saidRow({ role, n, left, right, leftText, rightText, difference }: ActivationPair): Row {
   const name = (
     <>
       {shownLine(role, 60)} <span class="soft numbers">#{n}</span>
     </>
   );
-  const values = [left && leftText, right && rightText];
   const words = DIFFERENCE_WORDS[difference];
-  return (
-    <PairRow
-      key={`${role}#${n}`}
-      name={name}
-      values={values}
-      difference={difference === "equal" ? words : <span class="badge inline tiny nowrap badge-warn">{words}</span>}
-    />
-  );
+  const marked = difference === "equal" ? words : <span class="badge inline tiny nowrap badge-warn">{words}</span>;
+  return { name, values: [left && leftText, right && rightText], difference: marked };
 }

@@ -15,7 +15,6 @@ interface ChooseProps extends ComponentProps<"button"> {
   readonly what: Selection;
 }
 
-/** A word or line that selects something when it is pressed. */
 export function Choose({ run, what, ...rest }: ChooseProps) {
   return <button type="button" class="choose" {...rest} onClick={() => (run.selection.value = what)} />;
 }
@@ -25,7 +24,6 @@ export function ChooseMarked(props: ChooseProps) {
   return <Choose aria-pressed={selected !== undefined && JSON.stringify(selected) === JSON.stringify(props.what)} {...props} />;
 }
 
-/** Keeps the state of the work of one form or bar: whether it is under way, and the words of the server when it failed. */
 export function useTask() {
   const isBusy = useSignal(false);
   const fault = useSignal<string | undefined>(undefined);
@@ -58,7 +56,6 @@ interface FormProps extends Omit<ComponentProps<"form">, "onSubmit"> {
   readonly task: ReturnType<typeof useTask>;
   readonly verb: string;
   readonly submit: () => void;
-  /** What is wrong with the entries; default: the fault of the task. */
   readonly fault?: string | undefined;
   readonly isOff?: boolean;
   readonly cancel?: readonly [word: string, close: () => void];
@@ -94,7 +91,6 @@ interface TextFieldProps extends Omit<ComponentProps<"textarea">, "name"> {
   readonly text: Signal<string>;
 }
 
-/** A text of one line, or of several where `rows` is given. */
 export function TextField({ name, text, ...rest }: TextFieldProps) {
   const Input = rest.rows === undefined ? "input" : "textarea";
   const listen = {
@@ -159,31 +155,52 @@ export function Part({ title, children }: { readonly title: string; readonly chi
   );
 }
 
-/** A column: its title, and whether it has numbers. */
-export type Column = readonly [title: ComponentChildren, kind: "text" | "number"];
+/** A column: its title, the class of its cells (`row` for the head of a row), and the content of a cell. */
+export type Column<Row> = readonly [title: ComponentChildren, look: string | undefined, cell: (row: Row) => ComponentChildren];
 
-interface DataTableProps {
+/** The class of cells with numbers. */
+export const NUMBER = "right numbers";
+
+interface DataTableProps<Row> {
   readonly label: string;
-  readonly columns: readonly Column[];
-  readonly children: ComponentChildren;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf?: (row: Row) => string;
+  readonly lookOf?: (row: Row) => string;
 }
 
 /** A table in a frame that scrolls by itself and can be focused, so that a keyboard can scroll it. */
-export function DataTable({ label, columns, children }: DataTableProps) {
+export function DataTable<Row>({ label, columns, rows, keyOf, lookOf }: DataTableProps<Row>) {
   return (
     <div class="table-frame frame" tabIndex={0} role="region" aria-label={label}>
       <table>
         <caption class="hidden">{label}</caption>
         <thead>
           <tr>
-            {columns.map(([title, kind], nth) => (
-              <th key={nth} scope="col" class={kind === "number" ? "right" : undefined}>
+            {columns.map(([title, look], nth) => (
+              <th key={nth} scope="col" class={look === NUMBER ? "right" : undefined}>
                 {title}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keyOf?.(row) ?? index} class={lookOf?.(row)}>
+              {columns.map(([, look, cell], nth) =>
+                look === "row" ? (
+                  <th key={nth} scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={nth} class={look}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );

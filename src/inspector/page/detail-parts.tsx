@@ -9,9 +9,7 @@ import { counted } from "./amounts.ts";
 import { Choose, type Fact, Part } from "./controls.tsx";
 import type { OpenRun } from "./open-run.ts";
 
-/** Characters of a message in a link. */
 const MOST = 120;
-/** Entries of a list in the drawer. */
 const MOST_LINES = 300;
 
 interface OfRun {
@@ -97,13 +95,11 @@ export function senderOf({ message }: Pick<SentFact, "message">): string {
   return message.sentFrom === "" ? "From outside" : shownLine(message.sentFrom, 60);
 }
 
-/** The round or the simulated time of an event, as a fact; undefined where the clock counts activations. */
 export function clockFact({ timeline }: OpenRun, seq: number): Fact {
   const { clock } = timeline.now;
   return clock === "activations" ? undefined : ["Clock", momentOf(clock, tickAt(timeline, seq))];
 }
 
-/** The causes and effects of a message or an activation, from the first cause to the last effect. */
 export function CauseList({ run, start }: OfRun & { readonly start: Pick<CauseNode, "kind" | "index"> }) {
   const chain = causeChain(run.timeline, start, run.shown.value);
   if (chain.nodes.length < 2) return null;

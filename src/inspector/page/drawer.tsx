@@ -59,7 +59,6 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
 }
 
 function detailOf(run: OpenRun, source: RunSource, selected: Selection): { readonly title: string; readonly body: ComponentChildren } {
-  // The selected activation may still grow.
   void run.count.value;
   const { record } = run.timeline;
   switch (selected.kind) {

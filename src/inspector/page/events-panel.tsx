@@ -4,8 +4,7 @@ import { faultsText, resumeText, schedulerText, tickText } from "../view/run-ter
 import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
 import { ChooseMarked } from "./controls.tsx";
-import type { OpenRun, Selection } from "./open-run.ts";
-import type { PanelProps } from "./panels.ts";
+import type { OpenRun, Selection, PanelProps } from "./open-run.ts";
 import { RowWindow } from "./row-window.tsx";
 
 export function EventsPanel({ run }: PanelProps) {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { messageDetail, type Hearer } from "../view/detail.ts";
+import { messageDetail, type Recipient } from "../view/detail.ts";
 import type { SentFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { momentOf } from "../view/run-terms.ts";
@@ -49,7 +49,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
           <JsonView value={message.instructContent} label="Typed content of the message" />
         </Part>
       )}
-      <Recipients run={run} sent={sent} hearers={detail.hearers} />
+      <Recipients run={run} sent={sent} recipients={detail.recipients} />
       {detail.parents.length > 0 && (
         <Part title="Answers">
           <ul class="lines tight">
@@ -67,7 +67,6 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
   );
 }
 
-/** "Fork here": a new run that shares the past up to a message, with that message edited. */
 function ForkForm({ run, source, sent }: MessageViewProps) {
   const isOpen = useSignal(false);
   const text = useSignal(sent.message.content);
@@ -95,24 +94,24 @@ function ForkForm({ run, source, sent }: MessageViewProps) {
   );
 }
 
-function Recipients({ run, sent, hearers }: Omit<MessageViewProps, "source"> & { readonly hearers: readonly Hearer[] }) {
+function Recipients({ run, sent, recipients }: Omit<MessageViewProps, "source"> & { readonly recipients: readonly Recipient[] }) {
   return (
     <Part title="Recipients">
       {sent.isRemoved && <p class="small">The fork has removed it: no role received it.</p>}
-      {hearers.length === 0 && !sent.isRemoved && <p class="small soft">No role watches for it.</p>}
+      {recipients.length === 0 && !sent.isRemoved && <p class="small soft">No role watches for it.</p>}
       <ul class="lines tight">
-        {hearers.map((hearer, index) => (
+        {recipients.map((recipient, index) => (
           <li key={index}>
-            <RoleLink run={run} name={hearer.role} />
+            <RoleLink run={run} name={recipient.role} />
             <span class="soft">
-              {wayWords(hearer, run.timeline.now.clock)}
-              {FATE_WORDS[hearer.fate](hearer.seq)}
+              {deliveryWords(recipient, run.timeline.now.clock)}
+              {FATE_WORDS[recipient.fate](recipient.seq)}
             </span>
-            {hearer.taker !== undefined && <ActivationLine run={run} fact={hearer.taker} />}
-            {hearer.fault?.reads !== undefined && (
-              <div class="way-reads">
-                <p class="small">What arrives there, rewritten by {policies(hearer.fault.by)}:</p>
-                <TextView text={hearer.fault.reads.content} label={readsLabel(hearer)} />
+            {recipient.taker !== undefined && <ActivationLine run={run} fact={recipient.taker} />}
+            {recipient.fault?.reads !== undefined && (
+              <div class="delivery-reads">
+                <p class="small">What arrives there, rewritten by {policies(recipient.fault.by)}:</p>
+                <TextView text={recipient.fault.reads.content} label={readsLabel(recipient)} />
               </div>
             )}
           </li>
@@ -131,13 +130,12 @@ function policies(by: readonly string[]): string {
   return by.map((name) => shownLine(name, 60)).join(" and ");
 }
 
-/** Two copies at one role have labels that differ. */
-function readsLabel({ role, fault }: Hearer): string {
+function readsLabel({ role, fault }: Recipient): string {
   return `What ${shownLine(role, 60)} reads${fault?.copy === undefined ? "" : `, copy ${fault.copy}`}`;
 }
 
 /** What happens to the message between its sending and its fate: `copy 1 by duplicate; due in round 4; `. */
-function wayWords({ fate, due, fault }: Hearer, clock: ClockKind): string {
+function deliveryWords({ fate, due, fault }: Recipient, clock: ClockKind): string {
   const said = [
     ...(fault?.copy === undefined ? [] : [`copy ${fault.copy}`]),
     ...(fault === undefined || fate === "lost" ? [] : [`by the edges: ${policies(fault.by)}`]),
@@ -147,7 +145,7 @@ function wayWords({ fate, due, fault }: Hearer, clock: ClockKind): string {
   return said.length === 0 ? "" : `${said.join("; ")}: `;
 }
 
-const FATE_WORDS: Readonly<Record<Hearer["fate"], (seq: number) => string>> = {
+const FATE_WORDS: Readonly<Record<Recipient["fate"], (seq: number) => string>> = {
   "on its way": () => "on its way",
   waiting: () => "waits in the mailbox",
   taken: (seq) => `taken at event ${seq} by`,

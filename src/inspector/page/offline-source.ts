@@ -3,7 +3,6 @@ import { questionIn } from "../../runtime/record/questions.ts";
 import { askedIn, type RunSummary, type RunTally, TallyFold } from "../../runtime/record/run-summary.ts";
 import { refuseNewer, type RunSource, type RunStanding } from "./run-source.ts";
 
-/** A source of the runs whose events came with the page. It reaches no network. */
 export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource {
   const known = new Map(runs.flatMap((events) => (events[0] === undefined ? [] : [[events[0].runId, events]])));
   const eventsOf = (run: string): readonly RunEvent[] => {

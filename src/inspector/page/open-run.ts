@@ -2,7 +2,7 @@ import { batch, computed, signal, type ReadonlySignal, type Signal } from "@prea
 import type { RunEvent, RunNotice } from "../../runtime/record/event.ts";
 import { type LiveText, LiveTexts } from "../view/live-texts.ts";
 import { RunTimeline } from "../view/run-timeline.ts";
-import type { Connection, RunSource, RunStanding } from "./run-source.ts";
+import type { Connection, RunActions, RunSource, RunStanding } from "./run-source.ts";
 
 /** The choice of the person. All panels mark it, and the drawer shows it. */
 export type Selection =
@@ -11,15 +11,12 @@ export type Selection =
   | { readonly kind: "activation"; readonly act: string; readonly stays?: true }
   | { readonly kind: "step"; readonly act: string; readonly key: string }
   | { readonly kind: "role"; readonly name: string }
-  /** A file of the project, or of a fork of it. */
   | { readonly kind: "file"; readonly path: string; readonly fork: string | undefined }
   | { readonly kind: "event"; readonly seq: number };
 
 /** Milliseconds for which events are folded before the page draws and handles keys again. */
 const SLICE = 20;
-/** Events that are folded between two looks at the time. */
 const PART = 64;
-/** Milliseconds from one slice to the next. */
 const PAUSE = 10;
 
 const browserTime = { now: (): number => performance.now(), after: (ms: number, work: () => void): void => void setTimeout(work, ms) };
@@ -50,11 +47,9 @@ export class OpenRun {
   readonly shown: ReadonlySignal<number> = computed(() => Math.min(this.scrubbed.value ?? Infinity, this.count.value - 1));
   readonly #time: typeof browserTime;
   #coming: RunEvent[] = [];
-  /** Events of `#coming` that are folded. */
   #folded = 0;
   #isDraining = false;
   readonly #texts = new LiveTexts();
-  /** Changes when a text has changed. */
   readonly #textsRead = signal(0);
   #isTextShown = true;
 
@@ -70,7 +65,6 @@ export class OpenRun {
     return step === undefined ? this.#texts.last(act) : this.#texts.of(act, step);
   }
 
-  /** Watches the run until the signal aborts. */
   async watch(source: RunSource, aborted: AbortSignal): Promise<void> {
     const watcher = {
       events: (events: readonly RunEvent[]) => this.take(events),
@@ -131,7 +125,6 @@ export class OpenRun {
     });
   }
 
-  /** Folds some of the events that have come. */
   #fold(): void {
     const { timeline } = this;
     const part = this.#coming.slice(this.#folded, this.#folded + PART);
@@ -147,7 +140,12 @@ export class OpenRun {
   }
 }
 
-/** The words of a fault for a person. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What a view of a run is given. Without actions the run can only be read. */
+export interface PanelProps {
+  readonly run: OpenRun;
+  readonly actions?: RunActions | undefined;
 }

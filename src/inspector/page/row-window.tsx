@@ -4,18 +4,15 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** Pixels: the height of every row, as the style sheet has it. */
 const ROW = 28;
-/** Rows above and below the visible ones, so that a fast scroll shows no gap. */
 const MOST_SPARE = 10;
 /** Pixels: browsers draw no element that is much higher. */
 const HIGHEST = 10_000_000;
 
 export interface RowWindowProps {
   readonly count: number;
-  /** The words that a screen reader says for the box. */
   readonly label: string;
   /** Rows that the box shows at once where there are as many. Default: as many as fit into the space that the box has. */
   readonly most?: number;
-  /** A row that comes into view when it changes. */
   readonly at?: number | undefined;
   /** The entries of the rows `first` to `last`, both included: each is a list item. */
   readonly rows: (first: number, last: number) => ComponentChildren;

@@ -8,7 +8,6 @@ import { Icon, type IconName } from "./status.tsx";
 interface RunActionsProps {
   readonly run: OpenRun;
   readonly actions: RunActions;
-  /** Asks the server for the state of the run. */
   readonly ask: () => void;
 }
 

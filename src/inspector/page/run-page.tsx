@@ -7,13 +7,28 @@ import { costText, counted, durationText, plural } from "./amounts.ts";
 import { type Fact, Facts, Fault } from "./controls.tsx";
 import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
-import { PANELS } from "./panels.ts";
+import { EventsPanel } from "./events-panel.tsx";
+import { CostsPanel } from "./panels/costs.tsx";
+import { FilesPanel } from "./panels/files.tsx";
+import { GraphPanel } from "./panels/graph.tsx";
+import { RolesPanel } from "./panels/roles.tsx";
 import { Scrubber } from "./panels/scrubber.tsx";
+import { SwimlanesPanel } from "./panels/swimlanes.tsx";
 import { Questions } from "./questions.tsx";
-import { hashOf } from "./route.ts";
+import { FIRST_PANEL, hashOf } from "./route.ts";
 import { RunActionBar } from "./run-actions.tsx";
 import type { RunSource } from "./run-source.ts";
 import { ConnectionBadge, StatusBadge } from "./status.tsx";
+
+/** The views of a run, by their names in the address. */
+export const PANELS = [
+  { id: "lanes", title: "Swimlanes", Component: SwimlanesPanel },
+  { id: "events", title: "Events", Component: EventsPanel },
+  { id: "graph", title: "Graph", Component: GraphPanel },
+  { id: "roles", title: "Roles", Component: RolesPanel },
+  { id: "files", title: "Files", Component: FilesPanel },
+  { id: "costs", title: "Costs", Component: CostsPanel },
+] as const;
 
 /** Milliseconds after new events until the server is asked for the state of the run. */
 const CALM = 300;
@@ -44,10 +59,8 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
         ))}
       </nav>
       <div class="run-body">
-        <div class="panel">
-          {run.count.value === 0 ? <Coming run={run} /> : chosen !== undefined && <chosen.Component run={run} actions={source.actions} />}
-        </div>
-        {!isShownBy(chosen?.id, run) && <Drawer run={run} source={source} />}
+        <div class="panel">{run.count.value === 0 ? <Coming run={run} /> : <chosen.Component run={run} actions={source.actions} />}</div>
+        {!isShownBy(chosen.id, run) && <Drawer run={run} source={source} />}
       </div>
       <Scrubber run={run} />
     </section>
@@ -66,7 +79,7 @@ function Coming({ run }: { readonly run: OpenRun }) {
 }
 
 /** True where the panel shows in full what is selected, so that the drawer would repeat it. */
-function isShownBy(panel: string | undefined, run: OpenRun): boolean {
+function isShownBy(panel: string, run: OpenRun): boolean {
   const kind = run.selection.value?.kind;
   return (panel === "files" && kind === "file") || (panel === "roles" && kind === "role");
 }
@@ -89,7 +102,7 @@ function useStanding(run: OpenRun, source: RunSource): () => void {
 
 function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source: RunSource; readonly ask: () => void }) {
   const summary = run.standing.value?.summary;
-  const way = run.connection.value;
+  const connection = run.connection.value;
   return (
     <header class="run-head">
       <div class="run-title flex">
@@ -99,12 +112,12 @@ function RunHead({ run, source, ask }: { readonly run: OpenRun; readonly source:
       <RunFacts run={run} />
       <Reading run={run} />
       <div class="run-notes stack">
-        {way.state === "lost" && (
+        {connection.state === "lost" && (
           <p class="note frame small note-warn" role="status">
-            {way.why} {plural(run.count.value, "event")} are here.
+            {connection.why} {plural(run.count.value, "event")} are here.
           </p>
         )}
-        <Fault text={way.state === "refused" ? way.why : undefined} />
+        <Fault text={connection.state === "refused" ? connection.why : undefined} />
         {summary?.error !== undefined && summary.status !== "waiting" && (
           <p class="note frame small note-bad">
             {summary.error.code}: {visibleText(summary.error.message)}
@@ -154,7 +167,7 @@ function RunFacts({ run }: { readonly run: OpenRun }) {
       <ConnectionBadge connection={connection.value} />
       <Facts class="facts flex small" facts={facts} />
       {summary?.parent !== undefined && (
-        <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: PANELS[0]?.id ?? "" })}>
+        <a class="small" href={hashOf({ page: "run", run: summary.parent.runId, panel: FIRST_PANEL })}>
           Fork of {summary.parent.runId} after event {summary.parent.at}
         </a>
       )}

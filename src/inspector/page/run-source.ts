@@ -31,7 +31,6 @@ export type RunActions = ReturnType<typeof actionsOf>;
 
 export interface RunPage {
   readonly runs: readonly RunSummary[];
-  /** The cursor of the next part, where there is one. */
   readonly next?: string;
 }
 
@@ -46,7 +45,6 @@ export interface RunSource {
   watch(run: string, watcher: RunWatcher, signal: AbortSignal): Promise<void>;
 }
 
-/** Runs of one page of the list. */
 const PAGE = 100;
 
 /** A source of the runs of a server. Asks once for its team: without roles, runs can only be read. */
@@ -88,7 +86,6 @@ async function watch(client: RunClient, run: string, watcher: RunWatcher, signal
   }
 }
 
-/** Refuses an event of a newer version than this page reads. */
 export function refuseNewer({ v }: RunEvent): void {
   if (v <= EVENT_VERSION) return;
   throw new Error(
@@ -114,7 +111,6 @@ function actionsOf(client: RunClient, definitions: readonly string[]) {
     proceed: (run: string) => done(client.proceed(run)),
     stop: (run: string) => done(client.stop(run)),
     resume: (run: string) => done(client.resume(run)),
-    /** The definitions of roles that a run can hire. */
     definitions,
     /** @param as the name in the run; default: that of the definition */
     hire: (run: string, role: string, as: string | undefined) => done(client.hire(run, as === undefined ? role : { role, as })),

@@ -3,13 +3,12 @@ import { useEffect } from "preact/hooks";
 import { visibleText } from "../../kernel/value-text.ts";
 import type { RunSummary } from "../../runtime/record/run-summary.ts";
 import { agoText, costText, counted, durationText, momentText } from "./amounts.ts";
-import { Button, type Column, DataTable, Fault } from "./controls.tsx";
+import { Button, type Column, DataTable, Fault, NUMBER } from "./controls.tsx";
 import { wordsOf } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunPage, RunSource } from "./run-source.ts";
 import { StatusBadge } from "./status.tsx";
 
-/** Milliseconds between two looks at the list of a server. */
 const LOOK = 3_000;
 
 export function RunsPage({ source }: { readonly source: RunSource }) {
@@ -79,57 +78,47 @@ interface RunTableProps {
   readonly choose: (id: string, isChosen: boolean) => void;
 }
 
-const COLUMNS: readonly Column[] = [
-  [<span class="hidden">Compare</span>, "text"],
-  ["Run", "text"],
-  ["Status", "text"],
-  ["Cost", "number"],
-  ["Calls", "number"],
-  ["Duration", "number"],
-  ["Events", "number"],
-  ["Began", "text"],
-];
-
 function RunTable({ runs, chosen, choose }: RunTableProps) {
-  return (
-    <DataTable label="Runs, the newest first" columns={COLUMNS}>
-      {runs.map((run) => (
-        <RunRow key={run.id} run={run} isChosen={chosen.includes(run.id)} choose={choose} />
-      ))}
-    </DataTable>
-  );
+  const compare: Column<RunSummary> = [
+    <span class="hidden">Compare</span>,
+    undefined,
+    ({ id }) => (
+      <input
+        type="checkbox"
+        aria-label={`Compare ${id}`}
+        checked={chosen.includes(id)}
+        onChange={({ currentTarget }) => choose(id, currentTarget.checked)}
+      />
+    ),
+  ];
+  return <DataTable label="Runs, the newest first" columns={[compare, ...COLUMNS]} rows={runs} keyOf={({ id }) => id} />;
 }
 
-function RunRow({ run, isChosen, choose }: Pick<RunTableProps, "choose"> & { readonly run: RunSummary; readonly isChosen: boolean }) {
-  const { id, idea, parent, started, moved } = run;
+const COLUMNS: readonly Column<RunSummary>[] = [
+  ["Run", "row", (run) => <RunLink run={run} />],
+  ["Status", undefined, ({ status }) => <StatusBadge status={status} />],
+  ["Cost", NUMBER, ({ cost, unpriced }) => costText(cost, unpriced)],
+  ["Calls", NUMBER, ({ calls }) => counted(calls)],
+  ["Duration", NUMBER, ({ started, moved }) => (started === null || moved === null ? "" : durationText(moved - started))],
+  ["Events", NUMBER, ({ events }) => counted(events)],
+  [
+    "Began",
+    "soft nowrap",
+    ({ started }) => (started === null ? "" : <time title={momentText(started)}>{agoText(started, Date.now())}</time>),
+  ],
+];
+
+function RunLink({ run: { id, idea, parent } }: { readonly run: RunSummary }) {
   return (
-    <tr>
-      <td>
-        <input
-          type="checkbox"
-          aria-label={`Compare ${id}`}
-          checked={isChosen}
-          onChange={({ currentTarget }) => choose(id, currentTarget.checked)}
-        />
-      </td>
-      <th scope="row">
-        <a class="run-link strong cut-two" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
-          {idea === "" ? id : visibleText(idea)}
-        </a>
-        <span class="tiny soft mono nowrap">
-          {id}
-          {parent === undefined ? "" : `, fork of ${parent.runId} after event ${parent.at}`}
-        </span>
-      </th>
-      <td>
-        <StatusBadge status={run.status} />
-      </td>
-      <td class="right numbers">{costText(run.cost, run.unpriced)}</td>
-      <td class="right numbers">{counted(run.calls)}</td>
-      <td class="right numbers">{started === null || moved === null ? "" : durationText(moved - started)}</td>
-      <td class="right numbers">{counted(run.events)}</td>
-      <td class="soft nowrap">{started === null ? "" : <time title={momentText(started)}>{agoText(started, Date.now())}</time>}</td>
-    </tr>
+    <>
+      <a class="run-link strong cut-two" href={hashOf({ page: "run", run: id, panel: FIRST_PANEL })}>
+        {idea === "" ? id : visibleText(idea)}
+      </a>
+      <span class="tiny soft mono nowrap">
+        {id}
+        {parent === undefined ? "" : `, fork of ${parent.runId} after event ${parent.at}`}
+      </span>
+    </>
   );
 }
 
@@ -164,7 +153,6 @@ export function refreshed(known: RunPage | undefined, { runs, next }: RunPage): 
   return { runs: [...runs, ...known.runs.slice(end + 1)], ...(known.next === undefined ? {} : { next: known.next }) };
 }
 
-/** Returns a list with the next page at its end. */
 export function extended(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
   const added = new Set(runs.map(({ id }) => id));
   return { runs: [...(known?.runs ?? []).filter(({ id }) => !added.has(id)), ...runs], ...(next === undefined ? {} : { next }) };

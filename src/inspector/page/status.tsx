@@ -1,7 +1,6 @@
 import type { SummaryStatus } from "../../runtime/record/run-summary.ts";
 import type { Connection } from "./run-source.ts";
 
-/** The drawing of each icon in a square of 16. */
 const DRAWINGS = {
   troupe: "M2.5 3.5h11M5.5 3.5v4a2.5 2.5 0 0 0 5 0v-4M8 10v3M5.5 13h5",
   run: "M5 3.5v9l7.5-4.5z",
@@ -22,10 +21,18 @@ const DRAWINGS = {
 export type IconName = keyof typeof DRAWINGS;
 
 /** An icon beside words. It says nothing that they do not say, so a screen reader passes over it. */
-export function Icon({ name, size = 14, class: className }: { readonly name: IconName; readonly size?: number; readonly class?: string }) {
+export function Icon({
+  name,
+  size = 14,
+  class: look,
+}: {
+  readonly name: IconName;
+  readonly size?: number;
+  readonly class?: string | undefined;
+}) {
   return (
     <svg
-      class={className}
+      class={look}
       width={size}
       height={size}
       viewBox="0 0 16 16"
@@ -42,9 +49,9 @@ export function Icon({ name, size = 14, class: className }: { readonly name: Ico
   );
 }
 
-type Tone = "good" | "warn" | "bad" | "info" | "plain";
+type Sign = readonly [tone: "good" | "warn" | "bad" | "info" | "plain", IconName, word: string, hint?: string | undefined];
 
-const SIGNS: Readonly<Record<SummaryStatus, readonly [Tone, IconName, word: string, hint: string]>> = {
+const SIGNS: Readonly<Record<SummaryStatus, Sign>> = {
   running: ["info", "run", "Running", "The server drives this run."],
   paused: ["warn", "pause", "Paused", "No role begins to act until the run proceeds."],
   waiting: ["warn", "question", "Waiting", "A question waits for a person."],
@@ -59,27 +66,32 @@ const SIGNS: Readonly<Record<SummaryStatus, readonly [Tone, IconName, word: stri
 };
 
 export function StatusBadge({ status }: { readonly status: SummaryStatus }) {
-  const [tone, icon, word, hint] = SIGNS[status];
-  return (
-    <span class={`badge inline tiny soft nowrap badge-${tone}`} title={hint}>
-      <Icon name={icon} size={12} />
-      {word}
-    </span>
-  );
+  return <Badge sign={SIGNS[status]} />;
 }
 
-/** The state of the connection, as a sign with words. A screen reader reads a change. */
+/** A screen reader reads a change of the connection. */
 export function ConnectionBadge({ connection }: { readonly connection: Connection }) {
   const [tone, icon, word, hint] = CONNECTIONS[connection.state];
+  const why = "why" in connection ? connection.why : hint;
+  return <Badge sign={[tone, icon, word, why]} role="status" look={connection.state === "live" ? "pulse" : ""} />;
+}
+
+interface BadgeProps {
+  readonly sign: Sign;
+  readonly role?: "status";
+  readonly look?: string;
+}
+
+function Badge({ sign: [tone, icon, word, hint], role, look }: BadgeProps) {
   return (
-    <span class={`badge inline tiny soft nowrap badge-${tone}`} role="status" title={"why" in connection ? connection.why : hint}>
-      <Icon name={icon} size={12} class={connection.state === "live" ? "pulse" : ""} />
+    <span class={`badge inline tiny soft nowrap badge-${tone}`} role={role} title={hint}>
+      <Icon name={icon} size={12} class={look} />
       {word}
     </span>
   );
 }
 
-const CONNECTIONS: Readonly<Record<Connection["state"], readonly [Tone, IconName, word: string, hint?: string]>> = {
+const CONNECTIONS: Readonly<Record<Connection["state"], Sign>> = {
   offline: ["plain", "none", "Offline copy", "The events came with this file."],
   connecting: ["info", "wait", "Connecting", "The page asks the server for the events."],
   live: ["good", "run", "Live", "New events appear as they happen."],

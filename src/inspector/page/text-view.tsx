@@ -23,7 +23,6 @@ export function TextView({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-/** Characters of a text under way that are shown: the last ones. */
 const LIVE = 4_000;
 
 /**

@@ -10,7 +10,6 @@ export interface CauseNode {
 
 export type CauseChain = ReturnType<typeof causeChain>;
 
-/** Entries before, and entries after the start. */
 const MAX_ENTRIES = 200;
 const OTHER = { message: "activation", activation: "message" } as const;
 
@@ -54,10 +53,10 @@ function causesOf({ activations, sent }: RunRecord, { kind, index }: CauseNode):
   return by === undefined ? [] : [by];
 }
 
-function effectsOf({ activations, sent, ways }: RunRecord, { kind, index }: CauseNode, shown: number): readonly number[] {
+function effectsOf({ activations, sent, deliveries }: RunRecord, { kind, index }: CauseNode, shown: number): readonly number[] {
   if (kind === "activation") return (activations[index]?.said ?? []).filter((message) => (sent[message]?.seq ?? 0) <= shown);
-  return (sent[index]?.ways ?? []).flatMap((way) => {
-    const { opener, consumer } = ways.at(way) ?? {};
+  return (sent[index]?.deliveries ?? []).flatMap((delivery) => {
+    const { opener, consumer } = deliveries.at(delivery) ?? {};
     return [opener, consumer].filter((taker) => taker !== undefined).filter((taker) => (activations[taker]?.from ?? Infinity) <= shown);
   });
 }

@@ -5,11 +5,10 @@ import { type ActivationFact, addSpent, NOTHING_SPENT, type StepFact } from "./r
 import { spentIn } from "./run-record.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-export type Hearer = NonNullable<ReturnType<typeof messageDetail>>["hearers"][number];
+export type Recipient = NonNullable<ReturnType<typeof messageDetail>>["recipients"][number];
 export type StepDetail = NonNullable<ReturnType<typeof stepDetail>>;
 export type TryDetail = StepDetail["tries"][number];
 export type PromptPart = ReturnType<typeof promptPart>;
-/** A call of a tool. Arguments that are not JSON are their string. */
 export type CallDetail = PromptPart["calls"][number];
 
 /** Returns a message with its sender, recipients and parents as it was after an event. */
@@ -17,17 +16,17 @@ export function messageDetail(timeline: RunTimeline, index: number, shown: numbe
   const { record } = timeline;
   const sent = record.sent[index];
   if (sent === undefined || sent.seq > shown) return undefined;
-  const hearers = sent.ways.flatMap((nth) => {
-    const way = record.ways.at(nth);
-    if (way === undefined) return [];
-    const { fate, end } = endOf(way, shown);
-    const isConsumed = way.consumed !== undefined && way.consumed <= shown;
-    const taker = fate === "taken" ? record.activations[(isConsumed ? way.consumer : way.opener) ?? -1] : undefined;
-    const { role, due, fault } = way;
+  const recipients = sent.deliveries.flatMap((nth) => {
+    const delivery = record.deliveries.at(nth);
+    if (delivery === undefined) return [];
+    const { fate, end } = endOf(delivery, shown);
+    const isConsumed = delivery.consumed !== undefined && delivery.consumed <= shown;
+    const taker = fate === "taken" ? record.activations[(isConsumed ? delivery.consumer : delivery.opener) ?? -1] : undefined;
+    const { role, due, fault } = delivery;
     return [{ role, fate, seq: end, taker: taker && activationAt(timeline, taker, shown), due, fault }];
   });
   const parents = sent.message.parents.map((id) => ({ id, sent: record.sentWithId(id) }));
-  return { sent, by: record.activations[sent.by ?? -1], hearers, parents };
+  return { sent, by: record.activations[sent.by ?? -1], recipients, parents };
 }
 
 /** Returns an activation with what it took, did and said as it was after an event. */
@@ -117,7 +116,6 @@ export function stepAt(timeline: RunTimeline, step: StepFact, shown: number): St
     if (event?.type === "step.started") sums.tries += 1;
     if (event?.type === "step.ended") addSpent(sums, spentIn(event));
   }
-  // The answer of a step is its last event.
   return { ...step, seqs, ...sums, ok: undefined };
 }
 

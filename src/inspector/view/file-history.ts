@@ -1,11 +1,9 @@
 import type { ActivationFact, FileFact, SentFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** A recorded change of a file, with the activation that made it, the messages that it took, and those that it sent. */
 export interface FileVersion extends FileFact {
   readonly number: number;
   readonly activation: ActivationFact;
-  /** `under way`: the step has no answer yet. */
   readonly outcome: "written" | "removed" | "failed" | "under way";
   readonly took: readonly SentFact[];
   readonly said: readonly SentFact[];
@@ -59,7 +57,6 @@ const TYPES: readonly (readonly [string, RegExp])[] = [
   ["image/gif", /^GIF8[79]a/],
   ["image/webp", /^RIFF[\s\S]{4}WEBP/],
 ];
-/** Characters of base64 that have the first 12 bytes. */
 const HEAD = 16;
 
 /** Returns a recorded file as the address of a picture; undefined for a file that is none. What it is follows from its bytes, not from its name. */

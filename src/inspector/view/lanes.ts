@@ -1,7 +1,6 @@
-import { type ActivationFact, isFailure, type SentFact, type TickFact, type WayFact } from "./run-facts.ts";
+import { type ActivationFact, isFailure, type SentFact, type TickFact, type DeliveryFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** Arrows that are drawn. */
 const MAX_ARROWS = 2_000;
 
 /**
@@ -19,14 +18,13 @@ export interface Bar {
   readonly activation: ActivationFact;
   readonly lane: number;
   readonly from: number;
-  /** The last shown event for a bar that is open there. */
   readonly until: number;
   readonly isOpen: boolean;
 }
 
 export interface Arrow {
   readonly sent: SentFact;
-  readonly way: WayFact;
+  readonly delivery: DeliveryFact;
   /** Index of the sender's lane; undefined for a message from outside, or from a role that is not drawn. */
   readonly fromLane: number | undefined;
   readonly from: number;
@@ -53,18 +51,26 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const bars = lanes.flatMap((role, lane) => barsOf(timeline, role, lane, range.from, until, shown));
   const arrows: Arrow[] = [];
   let omitted = 0;
-  for (const way of record.ways.between(range.from, until)) {
-    const toLane = indexes.get(way.role);
-    const sent = record.sent[way.sent];
+  for (const delivery of record.deliveries.between(range.from, until)) {
+    const toLane = indexes.get(delivery.role);
+    const sent = record.sent[delivery.sent];
     if (toLane === undefined || sent === undefined) continue;
     if (arrows.length >= MAX_ARROWS) {
       omitted += 1;
       continue;
     }
-    const { end, fate } = endOf(way, shown);
+    const { end, fate } = endOf(delivery, shown);
     if (end < range.from) continue;
     const sender = sent.by === undefined ? undefined : record.activations[sent.by]?.role;
-    arrows.push({ sent, way, fromLane: sender === undefined ? undefined : indexes.get(sender), from: way.from, toLane, to: end, fate });
+    arrows.push({
+      sent,
+      delivery,
+      fromLane: sender === undefined ? undefined : indexes.get(sender),
+      from: delivery.from,
+      toLane,
+      to: end,
+      fate,
+    });
   }
   return { lanes, bars, arrows, omitted, ticks: ticksIn(record.ticks, range.from, until) };
 }
@@ -108,11 +114,11 @@ export function firstAtLeast(count: number, holds: (index: number) => boolean): 
 }
 
 /** The state of a message at an event, and when it began. */
-export function endOf(way: WayFact, shown: number): { readonly end: number; readonly fate: Fate } {
+export function endOf(delivery: DeliveryFact, shown: number): { readonly end: number; readonly fate: Fate } {
   const isPast = (seq: number | undefined): seq is number => seq !== undefined && seq <= shown;
-  if (isPast(way.opened)) return { end: way.opened, fate: "taken" };
-  if (isPast(way.dropped)) return { end: way.dropped, fate: way.isDead ? "dead" : way.isLost ? "lost" : "dropped" };
-  if (isPast(way.delivered)) return { end: way.delivered, fate: way.isDouble ? "double" : "waiting" };
+  if (isPast(delivery.opened)) return { end: delivery.opened, fate: "taken" };
+  if (isPast(delivery.dropped)) return { end: delivery.dropped, fate: delivery.isDead ? "dead" : delivery.isLost ? "lost" : "dropped" };
+  if (isPast(delivery.delivered)) return { end: delivery.delivered, fate: delivery.isDouble ? "double" : "waiting" };
   return { end: shown, fate: "on its way" };
 }
 

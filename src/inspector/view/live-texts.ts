@@ -1,7 +1,6 @@
 import type { RunEvent, RunNotice } from "../../runtime/record/event.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** The text that a call of a model has given so far. Nothing of it is recorded. */
 export interface LiveText {
   readonly act: string;
   readonly step: string;
@@ -12,11 +11,8 @@ export interface LiveText {
   readonly length: number;
 }
 
-/** Characters of one text that are kept: the last ones. */
 const MAX_TEXT = 100_000;
-/** Stands for pieces that did not reach the page. */
 const GAP = " … ";
-/** Texts that are kept: those that grew last. */
 const MAX_CALLS = 100;
 
 type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.void" }>;
@@ -45,7 +41,6 @@ export class LiveTexts {
     const isWhole = (own?.length ?? 0) === at;
     const whole = own === undefined ? text : own.text + (isWhole ? "" : GAP) + text;
     const isCut = (own?.isCut ?? !isWhole) || whole.length > MAX_TEXT;
-    // The text that grew last is the last of the map.
     this.#texts.delete(address);
     this.#texts.set(address, { act, step, try: nth, text: whole.slice(-MAX_TEXT), isCut, length: at + text.length });
     const [oldest = ""] = this.#texts.keys();
@@ -66,7 +61,6 @@ export class LiveTexts {
     return this.#texts.size < before;
   }
 
-  /** Removes all texts. False where there was none. */
   clear(): boolean {
     const had = this.#texts.size > 0;
     this.#texts.clear();

@@ -13,7 +13,6 @@ interface Edge extends Pick<Flow, "from" | "to"> {
   readonly causes: { readonly name: string; readonly messages: number }[];
 }
 
-/** Sequence numbers of the messages of one sender, receiver and cause, in order. */
 interface Flow {
   readonly from: string;
   readonly to: string;
@@ -25,7 +24,7 @@ interface Flow {
 /**
  * The messages of a run by sender, receiver and cause. It owns their sequence numbers, so a count up to an event is a search and not a walk.
  *
- * FlowTable.F1 (`#seen`) each way of the timeline is taken in once, also when the timeline has grown since the last question.
+ * FlowTable.F1 (`#seen`) each delivery of the timeline is taken in once, also when the timeline has grown since the last question.
  * FlowTable.F2 (`graphAt`) the graph after an event is that of a run that ends there, whatever the timeline has got since.
  */
 export class FlowTable {
@@ -70,17 +69,17 @@ export class FlowTable {
 
   #catchUp(): void {
     const { record } = this.#timeline;
-    for (; this.#seen < record.ways.size; this.#seen += 1) {
-      const way = record.ways.at(this.#seen);
-      const sent = record.sent[way?.sent ?? -1];
-      if (way === undefined || sent === undefined) continue;
+    for (; this.#seen < record.deliveries.size; this.#seen += 1) {
+      const delivery = record.deliveries.at(this.#seen);
+      const sent = record.sent[delivery?.sent ?? -1];
+      if (delivery === undefined || sent === undefined) continue;
       const from = sent.by === undefined ? "" : (record.activations[sent.by]?.role ?? "");
       const cause = sent.message.causeBy;
-      const key = JSON.stringify([from, way.role, cause]);
-      const flow = this.#flows.get(key) ?? { from, to: way.role, cause, seqs: [], lost: [] };
+      const key = JSON.stringify([from, delivery.role, cause]);
+      const flow = this.#flows.get(key) ?? { from, to: delivery.role, cause, seqs: [], lost: [] };
       this.#flows.set(key, flow);
       flow.seqs.push(sent.seq);
-      if (way.isLost) flow.lost.push(sent.seq);
+      if (delivery.isLost) flow.lost.push(sent.seq);
     }
   }
 }

@@ -26,7 +26,6 @@ export function roleView(state: RunState, name: string) {
     open: open && { act: open.act, take: open.take },
     failures: role.retry.failures,
     questions: questionsOf(role),
-    /** The oldest first; memories have the newest first. */
     mailbox: { count: role.waiting, part: (first: number, last: number) => role.news(Math.min(last + 1, role.waiting)).slice(first) },
     delayed: delayedTo(state, name),
     memory: newestFirst(memory),
@@ -40,7 +39,6 @@ export function roleView(state: RunState, name: string) {
 
 const MOST_DELAYED = 1_000;
 
-/** Messages to a role that wait for a tick, and the first of those ticks. */
 function delayedTo({ delayed }: RunState, name: string) {
   const waiting = delayed
     .inOrder()

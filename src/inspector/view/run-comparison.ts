@@ -51,14 +51,14 @@ function beginningOf(timeline: RunTimeline): number {
   return (own ?? timeline.event(0))?.time ?? 0;
 }
 
-/** The sums of a whole run: costs in micro-dollars, `ms` from the first event of its own to the last. */
+/** The sums of a whole run: costs in micro-dollars, those of `costs` by role; `ms` from the first event of its own to the last. */
 function totalsOf(timeline: RunTimeline) {
   const { record, now, length } = timeline;
   const { known, unpriced } = now.ledger.cost();
   const { inputTokens, outputTokens } = now.ledger.usage;
+  const costs = new Map([...now.roles.keys()].map((name) => [name, 0]));
+  for (const { role, cost } of record.activations) costs.set(role, (costs.get(role) ?? 0) + cost);
   return {
-    runId: now.runId,
-    status: now.phase.phase === "ended" ? now.phase.status : "running",
     scheduler: schedulerOf(now),
     faults: now.edges.length === 0 ? "" : faultCountsText(now.faults),
     events: length,
@@ -72,5 +72,6 @@ function totalsOf(timeline: RunTimeline) {
     known,
     unpriced,
     ms: Math.max(0, (timeline.event(length - 1)?.time ?? 0) - beginningOf(timeline)),
+    costs,
   };
 }

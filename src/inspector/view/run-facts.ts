@@ -3,8 +3,8 @@ import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Message } from "../../message/message.ts";
 
 /*
- * The contents of a record as tables: steps, activations, messages and their ways. An `index`, and each list of numbers but `seqs`, points into
- * a table. `seq`, `from`, `until` and the stages of a way are sequence numbers of events; undefined means that it has not happened yet. Costs are
+ * The contents of a record as tables: steps, activations, messages and their deliveries. An `index`, and each list of numbers but `seqs`, points into
+ * a table. `seq`, `from`, `until` and the stages of a delivery are sequence numbers of events; undefined means that it has not happened yet. Costs are
  * in micro-dollars, `unpriced` counts calls without a known price, `began` and `ended` are milliseconds.
  */
 
@@ -57,25 +57,23 @@ export interface StepFact extends Spent {
   readonly seqs: readonly number[];
   readonly tries: number;
   readonly ok: boolean | undefined;
-  /** Another run's record answered it. */
   readonly isReused: boolean;
 }
 
 export interface SentFact {
   readonly index: number;
   readonly seq: number;
-  /** Its index among the messages of that event. */
   readonly nth: number;
   /** Index of the activation that sent it; undefined for one from outside. */
   readonly by: number | undefined;
   readonly message: Message;
-  readonly ways: readonly number[];
+  readonly deliveries: readonly number[];
   readonly dead: readonly string[];
   /** A fork has removed it: only its sender knows of it. */
   readonly isRemoved: boolean;
 }
 
-export interface WayFact {
+export interface DeliveryFact {
   readonly index: number;
   readonly sent: number;
   readonly role: string;
@@ -98,10 +96,10 @@ export interface WayFact {
   readonly isDouble: boolean;
   /** The tick at which a delayed message arrives. */
   readonly due: number | undefined;
-  readonly fault: WayFault | undefined;
+  readonly fault: DeliveryFault | undefined;
 }
 
-export interface WayFault extends Pick<Arrival, "copy" | "reads"> {
+export interface DeliveryFault extends Pick<Arrival, "copy" | "reads"> {
   readonly by: readonly string[];
 }
 
@@ -118,6 +116,5 @@ export interface FileFact {
   readonly fork: string | undefined;
   /** Undefined: the file was removed. Empty for a file that is no text. */
   readonly content: string | undefined;
-  /** The bytes of a file that is no text. */
   readonly base64?: string;
 }

@@ -11,9 +11,9 @@ import {
   type Spent,
   type StepFact,
   type TickFact,
-  type WayFault,
+  type DeliveryFault,
 } from "./run-facts.ts";
-import { WayTable } from "./way-table.ts";
+import { DeliveryTable } from "./delivery-table.ts";
 
 type Open<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Member)[] ? Member[] : T[Key] };
 
@@ -32,16 +32,14 @@ export class RunRecord {
   readonly steps: Open<StepFact>[] = [];
   readonly sent: Open<SentFact>[] = [];
   readonly files: FileFact[] = [];
-  /** The ticks of a clock of rounds or of simulated time, in their order. */
   readonly ticks: TickFact[] = [];
-  readonly ways: WayTable = new WayTable();
+  readonly deliveries: DeliveryTable = new DeliveryTable();
   /** Indexes of activations by role, in order: they do not overlap. */
   readonly byRole: Map<string, number[]> = new Map();
   readonly #byAct = new Map<string, number>();
   readonly #byMessage = new Map<string, number>();
   readonly #openSteps = new Map<string, number>();
 
-  /** The activation of a name: the last attempt that has it. */
   activationNamed(act: string): ActivationFact | undefined {
     return this.activations[this.#byAct.get(act) ?? -1];
   }
@@ -70,10 +68,10 @@ export class RunRecord {
         this.#stepEnded(event);
         break;
       case "round.ended":
-        this.ways.deliver(event.stage === undefined ? event.round + 1 : -1);
+        this.deliveries.deliver(event.stage === undefined ? event.round + 1 : -1);
         break;
       case "clock.advanced":
-        this.ways.deliver(event.tick);
+        this.deliveries.deliver(event.tick);
         break;
       default:
     }
@@ -82,7 +80,7 @@ export class RunRecord {
     return (after) => {
       if (after.tick !== tick && after.clock !== "activations") this.ticks.push({ seq: event.seq, tick: after.tick });
       if (event.type === "role.retired") this.#retired(after, event, open);
-      this.ways.settle(after, event.seq);
+      this.deliveries.settle(after, event.seq);
     };
   }
 
@@ -90,22 +88,22 @@ export class RunRecord {
     const { message, dead = [], dropped, due } = given;
     const index = this.sent.length;
     const isRemoved = dropped === true;
-    const ways: number[] = [];
+    const deliveries: number[] = [];
     const policies = given.faults && new Map(given.faults.map((fault) => [fault.to, fault.by]));
     this.#byMessage.set(message.id, index);
     const visit = (role: string, arrives: readonly Arrival[]): void => {
       for (const arrival of arrives) {
         const id = arrivedId(message.id, arrival);
         const when = arrival.due ?? due;
-        const way = { sent: index, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) };
-        ways.push(this.ways.add(way, when === undefined && !isAtBarrier));
+        const delivery = { sent: index, role, id, from: seq, due: when, fault: faultOf(policies?.get(role), arrival) };
+        deliveries.push(this.deliveries.add(delivery, when === undefined && !isAtBarrier));
         this.#byMessage.set(id, index);
       }
       const lost = { sent: index, role, id: message.id, from: seq, due: undefined, fault: faultOf(policies?.get(role), {}) };
-      if (arrives.length === 0) ways.push(this.ways.addLost(lost));
+      if (arrives.length === 0) deliveries.push(this.deliveries.addLost(lost));
     };
     if (!isRemoved) eachRecipient(given, visit);
-    this.sent.push({ index, seq, nth, by, message, ways, dead: [...dead], isRemoved });
+    this.sent.push({ index, seq, nth, by, message, deliveries, dead: [...dead], isRemoved });
   }
 
   #begin(event: ActEvent, before: RunState): Open<ActivationFact> {
@@ -140,8 +138,8 @@ export class RunRecord {
   #taken(before: RunState, { role, take, seq }: ActEvent & { readonly seq: number }, activation: number): number[] {
     const taken: number[] = [];
     for (const { id } of before.roles.get(role)?.news(take) ?? []) {
-      const way = this.ways.open(role, id, activation, seq);
-      if (way !== undefined) taken.push(way.sent);
+      const delivery = this.deliveries.open(role, id, activation, seq);
+      if (delivery !== undefined) taken.push(delivery.sent);
     }
     return taken;
   }
@@ -155,7 +153,7 @@ export class RunRecord {
     const isConsumed = event.type === "act.ended" || event.then === "dead";
     if (isConsumed) {
       const consumed = before.roles.get(event.role)?.news(event.take) ?? [];
-      for (const { id } of consumed) this.ways.consume(event.role, id, activation.index, event.seq);
+      for (const { id } of consumed) this.deliveries.consume(event.role, id, activation.index, event.seq);
     }
     if (event.type === "act.failed") {
       activation.end = event.then;
@@ -177,7 +175,7 @@ export class RunRecord {
   ): void {
     const role = roles.get(name);
     if (role === undefined) return;
-    this.ways.retire(role, seq);
+    this.deliveries.retire(role, seq);
     const activation = open === undefined || role.open !== undefined ? undefined : this.activationNamed(open);
     if (activation !== undefined) Object.assign(activation, { end: "retired", until: seq, ended: time });
   }
@@ -234,7 +232,7 @@ export class RunRecord {
   }
 }
 
-function faultOf(by: readonly string[] | undefined, { copy, reads }: Arrival): WayFault | undefined {
+function faultOf(by: readonly string[] | undefined, { copy, reads }: Arrival): DeliveryFault | undefined {
   return by && { by, ...(copy === undefined ? {} : { copy }), ...(reads === undefined ? {} : { reads }) };
 }
 

@@ -47,7 +47,6 @@ export class RunTimeline {
     return this.#events.length;
   }
 
-  /** The reason why the events after the last one cannot be read; undefined while all could be. */
   get trouble(): JournalError | undefined {
     return this.#trouble;
   }
@@ -60,7 +59,6 @@ export class RunTimeline {
     return this.#events.slice(Math.max(0, from), until + 1);
   }
 
-  /** The state after all events. It changes with the next event. */
   get now(): RunState {
     return this.#head;
   }

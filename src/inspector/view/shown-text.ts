@@ -26,7 +26,6 @@ export function shownLine(text: string, most = 120): string {
   return left > 0 || line.length > most ? `${line.slice(0, endAt(line, most - 1))}…` : line;
 }
 
-/** An index of at most `most` that does not divide a surrogate pair. */
 function endAt(text: string, most: number): number {
   const last = text.charCodeAt(most - 1);
   return last >= 0xd800 && last <= 0xdbff ? most - 1 : most;

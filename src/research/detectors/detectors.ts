@@ -31,7 +31,7 @@ export interface FailureFinding {
   readonly text: string;
 }
 
-const MOST_NAMED = 6;
+const MAX_NAMED = 6;
 
 export type ActEnded = Extract<RunEvent, { readonly type: "act.ended" }>;
 export type RunEnded = Extract<RunEvent, { readonly type: "run.ended" }>;
@@ -72,7 +72,7 @@ export interface Detector {
 export type MakeDetector = (repeats: number) => Detector;
 
 /** Most calls of a cycle: A, B, C, A, B, C is a repetition too. */
-const MOST_STEPS = 3;
+const MAX_STEPS = 3;
 
 /**
  * A role makes equal requests with equal answers again and again. Models and tools have cycles of their own, because the request of a model
@@ -87,7 +87,7 @@ export const stepRepetition: MakeDetector = (repeats) => {
       return steps.flatMap(({ kind, name, signature }): readonly Found[] => {
         if (kind === "model" && samples.has(signature)) return [];
         samples.add(signature);
-        const cycles = known.get(`${kind} ${role}`) ?? new Cycles(repeats, MOST_STEPS);
+        const cycles = known.get(`${kind} ${role}`) ?? new Cycles(repeats, MAX_STEPS);
         known.set(`${kind} ${role}`, cycles);
         const length = cycles.add(signature);
         if (length === 0) return [];
@@ -101,7 +101,7 @@ export const stepRepetition: MakeDetector = (repeats) => {
 };
 
 /** Most messages of a circle. */
-const MOST_ANSWERS = 4;
+const MAX_ANSWERS = 4;
 
 interface Link {
   readonly message: Message;
@@ -118,14 +118,14 @@ export const pingPong: MakeDetector = (repeats) => {
     sent({ message }, run) {
       if (!run.isJudged(message.sentFrom)) return [];
       const before = message.parents.map((id) => chains.get(id)).findLast((chain) => chain !== undefined) ?? [];
-      const chain = [...before, { message, signature: signatureOf(message) }].slice(-repeats * MOST_ANSWERS);
+      const chain = [...before, { message, signature: signatureOf(message) }].slice(-repeats * MAX_ANSWERS);
       const length = closedCycle(chain, repeats);
       const circle = chain.slice(-length);
       const roles = [...new Set(circle.map((link) => link.message.sentFrom))];
       const isFound = length > 0 && roles.length > 1;
       chains.set(message.id, isFound ? [] : chain);
       if (!isFound) return [];
-      const text = `${listed(roles, MOST_NAMED)} answered each other with the same ${length} messages ${repeats} times.`;
+      const text = `${listed(roles, MAX_NAMED)} answered each other with the same ${length} messages ${repeats} times.`;
       return [{ failure: "ping-pong", roles, messages: circle.map((link) => link.message.id), text }];
     },
   };
@@ -136,7 +136,7 @@ function signatureOf({ sentFrom, content, instructContent }: Message): string {
 }
 
 function closedCycle(chain: readonly Link[], repeats: number): number {
-  const cycles = new Cycles(repeats, MOST_ANSWERS);
+  const cycles = new Cycles(repeats, MAX_ANSWERS);
   let length = 0;
   for (const { signature } of chain) length = cycles.add(signature);
   return length;
@@ -194,7 +194,7 @@ export const lostRequest: MakeDetector = () => {
       );
       if (isRequest(message) && run.isJudged(from)) open.push(...lostTo.map((role) => ({ message, to: role, isLost: true })));
       if (dead.length === 0 || !run.isJudged(from)) return [];
-      return [lost([from], id, `${from} wrote ${id} to ${listed(dead, MOST_NAMED)}, and the team has no such role.`)];
+      return [lost([from], id, `${from} wrote ${id} to ${listed(dead, MAX_NAMED)}, and the team has no such role.`)];
     },
     dropped(message, role, run) {
       const { sentFrom: from, id } = message;
@@ -272,7 +272,7 @@ export const openPlan: MakeDetector = () => ({
     return [...run.state.roles.values()].flatMap(({ name, plan }): readonly Found[] => {
       const open = plan.tasks.filter(({ status: state }) => state === "open").map(({ id }) => id);
       if (open.length === 0 || !run.isJudged(name)) return [];
-      const text = `The run finished while the plan of ${name} has ${open.length} of ${plan.tasks.length} tasks open: ${listed(open, MOST_NAMED)}.`;
+      const text = `The run finished while the plan of ${name} has ${open.length} of ${plan.tasks.length} tasks open: ${listed(open, MAX_NAMED)}.`;
       return [{ failure: "open-plan", roles: [name], messages: [], text }];
     });
   },

@@ -23,7 +23,6 @@ import {
 } from "./detectors.ts";
 import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
 
-/** Options of a {@link FailureWatch}. All have defaults. */
 export interface FailureOptions {
   /**
    * The roles that are judged. `models`: those that have asked a model in the run so far, because a plain function that repeats itself does what

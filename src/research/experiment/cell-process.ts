@@ -8,10 +8,10 @@ import { clauseText, shownText } from "../../kernel/value-text.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
 import type { CellUse } from "./cell-use.ts";
 
-const MOST_SAID = 8_000;
+const MAX_SAID = 8_000;
 const MEGABYTE = 1024 * 1024;
 /** Milliseconds that a process may take to load the module, because a busy machine starts it slowly. */
-const LONGEST_START = 60_000;
+const MAX_START = 60_000;
 export const CELL_VARIABLE = "TROUPE_CELL";
 
 export interface CellProcessOptions {
@@ -69,8 +69,8 @@ export class CellProcess {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       env: { ...process.env, [CELL_VARIABLE]: "1" },
     });
-    this.#child.stderr?.on("data", (data: Buffer) => (this.#said = (this.#said + data.toString("utf8")).slice(-MOST_SAID)));
-    this.#child.on("message", (reply) => this.#tell(isRecord(reply) ? reply : {}));
+    this.#child.stderr?.on("data", (data: Buffer) => (this.#said = (this.#said + data.toString("utf8")).slice(-MAX_SAID)));
+    this.#child.on("message", (reply) => this.#receive(isRecord(reply) ? reply : {}));
     this.#child.once("error", (error) => this.#gone(error.message));
     this.#child.once("close", (code, signal) =>
       this.#gone(signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`),
@@ -87,7 +87,7 @@ export class CellProcess {
    */
   static async start(options: CellProcessOptions): Promise<CellProcess | string> {
     const made = new CellProcess(options);
-    const limit = Math.max(options.timeLimit, LONGEST_START);
+    const limit = Math.max(options.timeLimit, MAX_START);
     const reply = await made.#next(limit);
     if (options.signal.aborted) throw abortReason(options.signal);
     if (reply === undefined) {
@@ -152,7 +152,7 @@ export class CellProcess {
     });
   }
 
-  #tell(reply: Reply): void {
+  #receive(reply: Reply): void {
     if (isRecord(reply["fresh"])) this.#onUse?.(reply["fresh"]);
     else if (this.#answer === undefined) this.#early = reply;
     else this.#answer(reply);

@@ -64,7 +64,7 @@ export interface CellWatch {
   readonly onUse?: (fresh: Partial<CellUse>) => void;
 }
 
-const MOST_POINTS = 1_000_000;
+const MAX_POINTS = 1_000_000;
 
 /** Runs one cell in this process. It never rejects: an error of the experiment is the end of the cell. */
 export async function runCell<P extends CellParams, W extends ExperimentWorld>(
@@ -245,8 +245,8 @@ class CellSeries<P extends CellParams> {
   #collect(progress: RunProgress): void {
     const { collect } = this.#options;
     if (collect === undefined) return;
-    if (this.points.length >= MOST_POINTS)
-      throw invalid(`at most ${MOST_POINTS} rounds with collectors`, "more", "Leave out collect, or measure at the end.");
+    if (this.points.length >= MAX_POINTS)
+      throw invalid(`at most ${MAX_POINTS} rounds with collectors`, "more", "Leave out collect, or measure at the end.");
     const point: Record<string, CellValue> = { round: progress.rounds };
     for (const [name, of] of Object.entries(collect))
       point[name] = checkedValue(`what collect.${name} returns`, of(progress, this.#identity));

@@ -50,7 +50,7 @@ type Listening = <T extends Observed["type"]>(type: T, listener: (observed: Extr
 type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
 
-const MOST_PROMPTS = 1_000;
+const MAX_PROMPTS = 1_000;
 
 /**
  * Watches the use of models by a run. It owns the steps under way.
@@ -100,7 +100,7 @@ export class UseWatch {
     for (const said of request["messages"] as readonly unknown[]) {
       if (!isRecord(said) || said["role"] !== "system" || typeof said["content"] !== "string") continue;
       const hash = textHash(said["content"]);
-      if (this.#known.size < MOST_PROMPTS && this.#isNew(hash)) this.#report({ prompts: [hash] });
+      if (this.#known.size < MAX_PROMPTS && this.#isNew(hash)) this.#report({ prompts: [hash] });
     }
   }
 

@@ -30,7 +30,7 @@ export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
 
 /** The rounds of a run where the experiment says nothing: those of `Environment.run`. */
 export const DEFAULT_ROUNDS = 100;
-const MOST_JOBS = 1_000_000;
+const MAX_JOBS = 1_000_000;
 const SEED_DIGITS = 16;
 
 /** Columns of a row, a series and a table, which no parameter and no measure may have as its name. */
@@ -78,7 +78,7 @@ function gridCells<P extends CellParams>(space: unknown): readonly P[] {
   for (const [name, values] of Object.entries(space)) {
     if (!isList(values) || values.length === 0)
       throw invalid(`a list with values for ${name}`, valueText(values), `Write ${name}: [value], or leave ${name} out.`);
-    if (cells.length * values.length > MOST_JOBS) throw tooMany(cells.length * values.length);
+    if (cells.length * values.length > MAX_JOBS) throw tooMany(cells.length * values.length);
     cells = cells.flatMap((cell) => values.map((value) => ({ ...cell, [name]: checkedValue(name, value) })));
   }
   return Object.keys(space).length === 0 ? [] : (cells as readonly P[]);
@@ -100,7 +100,7 @@ function checkedValue(name: string, value: unknown): CellValue {
 }
 
 function tooMany(count: number): UsageError {
-  return invalid(`at most ${MOST_JOBS} runs`, String(count), "Divide the experiment into several.");
+  return invalid(`at most ${MAX_JOBS} runs`, String(count), "Divide the experiment into several.");
 }
 
 function invalid(expected: string, got: string, remedy: string): UsageError {
@@ -114,7 +114,7 @@ export function jobsOf(
   cells: readonly CellParams[],
   o: { readonly reps: number; readonly seed: string; readonly seeds: Seeds },
 ): readonly CellJob[] {
-  if (cells.length * o.reps > MOST_JOBS) throw tooMany(cells.length * o.reps);
+  if (cells.length * o.reps > MAX_JOBS) throw tooMany(cells.length * o.reps);
   const reps = Array.from({ length: o.reps }, (_, rep) => rep);
   return cells.flatMap((params, cell) =>
     reps.map((rep) => ({ cell, rep, params, seed: seedOf(o.seed, rep, o.seeds === "common" ? null : params) })),
@@ -147,7 +147,7 @@ export interface LatinHypercubeOptions {
   readonly seed?: string | number;
 }
 
-const manyCells = numberWith("a whole number from 1 to 1,000,000", (value) => Number.isInteger(value) && value >= 1 && value <= MOST_JOBS);
+const manyCells = numberWith("a whole number from 1 to 1,000,000", (value) => Number.isInteger(value) && value >= 1 && value <= MAX_JOBS);
 const hypercubeOptions: Known<LatinHypercubeOptions> = { n: manyCells, seed: kinds.seed };
 
 /**

@@ -73,13 +73,8 @@ function git(cwd: string, ...words: readonly string[]): Promise<string | undefin
   });
 }
 
-/** Refuses to continue the results of another experiment. @throws UsageError `EXPERIMENT_CHANGED`; `EXPERIMENT_DAMAGED` */
-export function assertSame(known: unknown, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
-  if (!isManifest(known))
-    throw new UsageError(
-      "EXPERIMENT_DAMAGED",
-      `Expected the manifest of ${shownText(folder)} to be one of this version, got another form. Begin anew in another folder.`,
-    );
+/** Refuses to continue the results of another experiment. @throws UsageError `EXPERIMENT_CHANGED` */
+export function assertSame(known: Manifest, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
   const difference =
     planDifference(known.experiment, now.experiment) ?? moduleDifference(known.module ?? undefined, now.module ?? undefined);
   if (difference === undefined) return;
@@ -93,7 +88,7 @@ export function isManifest(value: unknown): value is Manifest {
   if (!isRecord(value) || value["v"] !== 2 || !isPlan(value["experiment"])) return false;
   const { module, versions, machine } = value;
   return (
-    (module === null || (isRecord(module) && typeof module["text"] === "string" && isRecord(module["imports"]))) &&
+    (module === null || (isRecord(module) && typeof module["sha256"] === "string" && isRecord(module["imports"]))) &&
     isRecord(versions) &&
     isRecord(machine)
   );
@@ -111,10 +106,8 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
   for (const name of names) {
     if (canonicalJson(known[name] ?? null) === canonicalJson(now[name] ?? null)) continue;
     if (name !== "cells") return `${name} was ${valueText(known[name])} and is ${valueText(now[name])}`;
-    const at = firstDifference(
-      known.cells.map((cell) => canonicalJson(cell)),
-      now.cells.map((cell) => canonicalJson(cell)),
-    );
+    const differs = now.cells.findIndex((cell, n) => canonicalJson(cell) !== canonicalJson(known.cells[n] ?? null));
+    const at = differs === -1 ? now.cells.length : differs;
     return `cell ${at} was ${valueText(known.cells[at] ?? "none")} and is ${valueText(now.cells[at] ?? "none")}`;
   }
   return undefined;
@@ -122,12 +115,11 @@ function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | un
 
 export interface ModuleFiles {
   readonly sha256: string;
-  readonly text: string;
   /** The sha256 of each imported file, by its path from the folder of the module. */
   readonly imports: { readonly [path: string]: string };
 }
 
-const MOST_FILES = 1_000;
+const MAX_FILES = 1_000;
 /** What a file imports from a path of its own: packages begin with their names. */
 const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(["'])(\.{1,2}\/[^"'\n]+)\1/g;
 const CODE = /\.[cm]?[jt]sx?$/;
@@ -143,7 +135,7 @@ export async function moduleFiles(module: string): Promise<ModuleFiles> {
   const own = ownFolders();
   const known = new Map<string, string>();
   const open = importedIn(text, module);
-  for (let address = open.pop(); address !== undefined && known.size < MOST_FILES; address = open.pop()) {
+  for (let address = open.pop(); address !== undefined && known.size < MAX_FILES; address = open.pop()) {
     if (address === module || known.has(address) || address.includes("/node_modules/") || own.some((one) => address?.startsWith(one)))
       continue;
     const found = await firstText(address);
@@ -152,7 +144,7 @@ export async function moduleFiles(module: string): Promise<ModuleFiles> {
     if (CODE.test(found.address)) open.push(...importedIn(found.text, found.address));
   }
   const imports = [...known].map(([address, sha256]) => [relative(folder, fileURLToPath(address)), sha256] as const);
-  return { sha256: textHash(text), text, imports: Object.fromEntries(imports.sort(([a], [b]) => (a < b ? -1 : 1))) };
+  return { sha256: textHash(text), imports: Object.fromEntries(imports.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
 function importedIn(text: string, from: string): string[] {
@@ -178,20 +170,7 @@ export function moduleDifference(known: ModuleFiles | undefined, now: ModuleFile
     const [before, after] = [known, now].map((files) => (files === undefined ? "none" : "a file"));
     return known === now ? undefined : `its module was ${before} and is ${after}`;
   }
-  return textDifference(known.text, now.text) ?? importsDifference(known.imports, now.imports);
-}
-
-/** Returns the index of the first difference; the length of `now` where it is the beginning of `known`. */
-function firstDifference(known: readonly string[], now: readonly string[]): number {
-  const index = now.findIndex((one, nth) => one !== known[nth]);
-  return index === -1 ? now.length : index;
-}
-
-function textDifference(known: string, now: string): string | undefined {
-  if (known === now) return undefined;
-  const [before, after] = [known.split("\n"), now.split("\n")];
-  const at = firstDifference(before, after);
-  return `line ${at + 1} of its module was ${valueText(before[at] ?? "missing")} and is ${valueText(after[at] ?? "missing")}`;
+  return known.sha256 === now.sha256 ? importsDifference(known.imports, now.imports) : "its module has changed";
 }
 
 function importsDifference(known: ModuleFiles["imports"], now: ModuleFiles["imports"]): string | undefined {
@@ -202,8 +181,8 @@ function importsDifference(known: ModuleFiles["imports"], now: ModuleFiles["impo
   return `${shownText(path)}, which its module imports, ${change}`;
 }
 
-const MOST_CAUSES = 10;
-const MOST_READ = 10_000;
+const MAX_CAUSES = 10;
+const MAX_READ = 10_000;
 
 /**
  * Returns the file, line and column of a program at which an error was thrown: the first line of the stack of its first cause that is neither of
@@ -211,12 +190,12 @@ const MOST_READ = 10_000;
  */
 export function placeOfError(thrown: unknown): string | undefined {
   let error = thrown;
-  for (let n = 0; n < MOST_CAUSES && error instanceof Error && error.cause instanceof Error; n += 1) error = error.cause;
+  for (let n = 0; n < MAX_CAUSES && error instanceof Error && error.cause instanceof Error; n += 1) error = error.cause;
   const stack: unknown = error instanceof Error ? error.stack : undefined;
   if (typeof stack !== "string") return undefined;
   const own = ownFolders();
   const place = stack
-    .slice(0, MOST_READ)
+    .slice(0, MAX_READ)
     .split("\n")
     .map((line) => /^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^()]*:\d+:\d+)\)?$/.exec(line)?.[1])
     .find((found) => found !== undefined && isOfProgram(found, own));
@@ -229,7 +208,7 @@ function isOfProgram(place: string, own: readonly string[]): boolean {
 }
 
 /** The most folders between a file of this package and its manifest: the sources are nearer to it than what is built. */
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 
 interface OwnPackage {
   /** The address of its folder, with a slash at the end. */
@@ -238,7 +217,7 @@ interface OwnPackage {
 }
 
 function ownPackage(): OwnPackage | undefined {
-  for (let up = 1; up <= DEEPEST; up += 1) {
+  for (let up = 1; up <= MAX_DEPTH; up += 1) {
     const folder = new URL("../".repeat(up), import.meta.url);
     try {
       const manifest: unknown = JSON.parse(readFileSync(new URL("package.json", folder), "utf8"));

@@ -4,7 +4,7 @@ import { aText, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { shownText } from "../../kernel/value-text.ts";
 import type { CellEnd } from "./cell-run.ts";
-import { isManifest, type Manifest } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 import { endsOf, errorText, type Row, rowsOf } from "./tables.ts";
 import { type SweepSpending, SweepUse } from "./cell-use.ts";
 import { finishedIn, manifestIn } from "./sweep-folder.ts";
@@ -41,11 +41,6 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
     throw new UsageError(
       "EXPERIMENT_UNKNOWN",
       `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
-    );
-  if (!isManifest(manifest))
-    throw new UsageError(
-      "EXPERIMENT_DAMAGED",
-      `Expected the manifest of ${shownText(folder)} to be one of this version, got another form.`,
     );
   const { finished } = await finishedIn(path);
   const { cells } = manifest.experiment;

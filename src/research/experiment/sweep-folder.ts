@@ -7,6 +7,7 @@ import { ifThere } from "../../kernel/system-error.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
+import { isManifest, type Manifest } from "./manifest.ts";
 import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./tables.ts";
 
 /** Milliseconds to wait for the lock of a folder: another process may just be looking whether its owner is gone. */
@@ -45,7 +46,7 @@ export class SweepFolder {
    * @param check refuses the folder of another experiment by its manifest, undefined for a new folder
    * @throws UsageError `EXPERIMENT_BUSY` while another sweep writes there; `EXPERIMENT_DAMAGED`
    */
-  static async open(path: string, check: (manifest: unknown) => void): Promise<SweepFolder> {
+  static async open(path: string, check: (manifest: Manifest | undefined) => void): Promise<SweepFolder> {
     await mkdir(path, { recursive: true }).catch((cause: unknown) => {
       throw new UsageError(
         "OPTION_INVALID",
@@ -124,12 +125,12 @@ async function locked(path: string): Promise<FileLock> {
 }
 
 /** Returns the manifest of a folder; undefined where there is none. @throws UsageError `EXPERIMENT_DAMAGED` */
-export async function manifestIn(path: string): Promise<object | undefined> {
+export async function manifestIn(path: string): Promise<Manifest | undefined> {
   const text = await ifThere(readFile(join(path, MANIFEST_FILE), "utf8"));
   if (text === undefined) return undefined;
   const manifest = parsedJson(text);
-  if (isRecord(manifest)) return manifest;
-  throw damaged(path, MANIFEST_FILE, "a manifest");
+  if (isManifest(manifest)) return manifest;
+  throw damaged(path, MANIFEST_FILE, "a manifest of this version");
 }
 
 /**

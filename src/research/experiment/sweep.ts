@@ -109,7 +109,7 @@ async function openedFolder(experiment: AnyExperiment, path: string, { module }:
   let isNew = false;
   const folder = await SweepFolder.open(path, (known) => {
     isNew = known === undefined;
-    if (!isNew) assertSame(known, manifest, path);
+    if (known !== undefined) assertSame(known, manifest, path);
   });
   if (isNew) await folder.writeManifest(manifest);
   return folder;
@@ -153,7 +153,7 @@ class Sweep {
 
   async run(): Promise<ExperimentResult> {
     const { module, signal, workers = Math.max(1, availableParallelism() - 1) } = this.#o;
-    this.#tell();
+    this.#report();
     const stopped = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
     const slots = module === undefined ? 1 : Math.min(workers, this.#left.length);
     const works = Array.from({ length: slots }, () => (module === undefined ? this.#here(stopped) : this.#slot(module, stopped)));
@@ -222,10 +222,10 @@ class Sweep {
     this.#use.add(finished);
     this.#ends.set(jobName(job), end);
     if (end.kind === "failed") this.#failed += 1;
-    this.#tell();
+    this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     const { onProgress, clock } = this.#o;
     onProgress?.({
       total: this.#jobs.length,

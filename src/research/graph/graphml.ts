@@ -6,7 +6,7 @@ import { optionalPackage } from "../optional-package.ts";
 import { assertTopology, type Topology, type TopologyEdge, topologyOf } from "./topology.ts";
 
 /** Limit on the characters of a string: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
-const MOST_CHARACTERS = 32_000_000;
+const MAX_CHARACTERS = 32_000_000;
 
 /**
  * Reads the nodes and edges of a GraphML graph. Where only some edges have a direction, the others lead both ways. A document type, ports,
@@ -58,10 +58,10 @@ export function graphmlText(topology: Topology): string {
 }
 
 async function documentOf(text: string): Promise<XmlDocument> {
-  if (text.length > MOST_CHARACTERS)
+  if (text.length > MAX_CHARACTERS)
     throw new UsageError(
       "TOPOLOGY_TOO_LARGE",
-      `Expected at most ${MOST_CHARACTERS} characters of GraphML, got ${text.length}. Give the edges to topologyOf instead.`,
+      `Expected at most ${MAX_CHARACTERS} characters of GraphML, got ${text.length}. Give the edges to topologyOf instead.`,
     );
   const { parseXml } = await optionalPackage("@rgrove/parse-xml", "4.2", () => import("@rgrove/parse-xml"));
   const document = parsed(() => parseXml(withoutReturns(text), { includeOffsets: true, preserveDocumentType: true }));

@@ -32,7 +32,6 @@ export function starTopology(nodes: number | Iterable<string>): Topology {
   return madeTopology(names, edges, false);
 }
 
-/** Options of a tree. All have defaults. */
 export interface TreeOptions {
   /** Number of children of each node, from 1, which is a chain. Default 2. */
   readonly branching?: number;
@@ -50,7 +49,6 @@ export function treeTopology(nodes: number | Iterable<string>, o: TreeOptions = 
   return madeTopology(names, edges, false);
 }
 
-/** Options of a grid. All have defaults. */
 export interface GridOptions {
   /** True joins opposite borders. Default false. */
   readonly torus?: boolean;

@@ -54,7 +54,7 @@ export function topologyMetrics(topology: Topology): TopologyMetrics {
 }
 
 /** Limit on the nodes whose algebraic connectivity is computed: 6 seconds of processor time for all, 45 for twice as many. */
-const MOST_NODES = 1_000;
+const MAX_NODES = 1_000;
 
 /**
  * Returns the second smallest eigenvalue of the Laplacian (Fiedler 1973), whatever the directions: 0 for a graph in parts, and the larger,
@@ -65,10 +65,10 @@ const MOST_NODES = 1_000;
 export async function algebraicConnectivity(topology: Topology): Promise<number> {
   assertTopology("algebraicConnectivity", topology);
   const n = topology.nodes.length;
-  if (n > MOST_NODES)
+  if (n > MAX_NODES)
     throw new UsageError(
       "TOPOLOGY_TOO_LARGE",
-      `Expected at most ${MOST_NODES} nodes for algebraicConnectivity, got ${n}. Measure a smaller graph of the same kind.`,
+      `Expected at most ${MAX_NODES} nodes for algebraicConnectivity, got ${n}. Measure a smaller graph of the same kind.`,
     );
   const { around } = adjacencyOf(topology);
   if (n < 2 || componentsOf(around) > 1) return 0;

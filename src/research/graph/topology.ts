@@ -17,7 +17,6 @@ export interface Topology {
 /** An edge: the nodes that it joins, the first one first where it has a direction. */
 export type TopologyEdge = readonly [from: string, to: string];
 
-/** Options of a graph from a list of edges. All have defaults. */
 export interface TopologyOptions {
   /** The nodes, also those without an edge, in their order. Default: the ends of the edges, in order of appearance. */
   readonly nodes?: Iterable<string>;
@@ -27,8 +26,8 @@ export interface TopologyOptions {
 
 const topologyOptions: Known<TopologyOptions> = { nodes: kinds.iterable("names"), directed: kinds.boolean };
 
-const MOST_NODES = 1_000_000;
-const MOST_EDGES = 5_000_000;
+const MAX_NODES = 1_000_000;
+const MAX_EDGES = 5_000_000;
 
 /**
  * Makes a graph from a list of edges, each counted once.
@@ -101,7 +100,7 @@ function pairOf(pair: unknown): TopologyEdge {
 }
 
 export function checkSize(what: "nodes" | "edges", size: number): void {
-  const most = what === "nodes" ? MOST_NODES : MOST_EDGES;
+  const most = what === "nodes" ? MAX_NODES : MAX_EDGES;
   if (size <= most) return;
   throw new UsageError("TOPOLOGY_TOO_LARGE", `Expected at most ${most} ${what} of a topology, got ${size}. Take a sparser or smaller one.`);
 }

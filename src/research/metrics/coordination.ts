@@ -7,7 +7,6 @@ import type { Message, RunEvent } from "../../index.ts";
 import { type MessageSource, type SentMessage, sentMessages } from "./message-rows.ts";
 import { textHash } from "../../kernel/json.ts";
 
-/** Options of the metrics of a run. All have defaults. */
 export interface CoordinationOptions {
   /** Number of tasks of the run. Default 1. */
   readonly tasks?: number;
@@ -124,7 +123,7 @@ function longestChain(sent: readonly SentMessage[]): number {
 
 /** Words of one shingle. */
 const SHINGLE = 3;
-const MOST_WORDS = 2_000;
+const MAX_WORDS = 2_000;
 /** Bands of rows of hashes: two strings that share 0.8 of their shingles share a band with a probability above 0.999. */
 const BANDS = 16;
 const ROWS = 4;
@@ -139,7 +138,7 @@ function repeatsIn(texts: readonly string[], likeness: number): number {
   const exact = new Set<string>();
   let repeats = 0;
   for (const text of texts) {
-    const words = wordsIn(text, MOST_WORDS);
+    const words = wordsIn(text, MAX_WORDS);
     const whole = words.join(" ");
     if (exact.has(whole)) {
       repeats += 1;

@@ -36,7 +36,6 @@ const OWN_COLUMNS: readonly string[] = [
   ...(["role", "parents", "content", "characters", "payload", "metadata"] as const),
 ] satisfies readonly (keyof MessageRow)[];
 
-/** Options of the table of messages. All have defaults. */
 export interface MessageRowOptions {
   /** A row for each message, or for each recipient of each message. Default `message`. */
   readonly per?: "message" | "recipient";

@@ -69,7 +69,6 @@ function invalid(caller: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPINIONS_INVALID", `Expected the opinions of ${caller} to be ${expected}, got ${valueText(came)}.`);
 }
 
-/** Options of the time to consensus. All have defaults. */
 export interface ConsensusOptions {
   /** The share of agents that must agree, above 0.5 and at most 1. Default 1. */
   readonly share?: number;

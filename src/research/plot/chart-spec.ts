@@ -7,7 +7,7 @@ const FEW_COLOURS: readonly string[] = ["#0072b2", "#d55e00", "#009e73", "#cc79a
 const INK = "#1f2328";
 const FAINT = "#57606a";
 /** The most fields of a heat map with a number on each. */
-const MOST_NUMBERED = 150;
+const MAX_NUMBERED = 150;
 const DEFAULT_WIDTH = 480;
 const DEFAULT_HEIGHT = 300;
 
@@ -141,7 +141,7 @@ function heatLayers(plot: HeatMapPlot, marks: readonly Mark[]): ChartSpec {
   };
   return {
     encoding: places,
-    layer: [{ mark: "rect", encoding: { color: colour } }, ...(marks.length <= MOST_NUMBERED ? [numbers] : [])],
+    layer: [{ mark: "rect", encoding: { color: colour } }, ...(marks.length <= MAX_NUMBERED ? [numbers] : [])],
     resolve: { scale: { color: "independent" } },
   };
 }

@@ -25,16 +25,16 @@ export interface Marks {
   readonly leftOut: number;
 }
 
-const MOST_MARKS = 50_000;
-const MOST_SERIES = 50;
+const MAX_MARKS = 50_000;
+const MAX_SERIES = 50;
 
 /** Returns what a plot draws. @throws UsageError `PLOT_COLUMN`, `PLOT_VALUE`, `PLOT_TOO_LARGE`, `PACKAGE_MISSING` */
 export async function marksOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Marks> {
   for (const column of columnsOf(plot)) checkColumn(rows, column);
   const made = await madeOf(rows, plot);
-  if (made.marks.length > MOST_MARKS) throw tooLarge(`${MOST_MARKS} marks`, made.marks.length);
+  if (made.marks.length > MAX_MARKS) throw tooLarge(`${MAX_MARKS} marks`, made.marks.length);
   const series = new Set(made.marks.map((mark) => mark.series)).size;
-  if (series > MOST_SERIES) throw tooLarge(`${MOST_SERIES} series`, series);
+  if (series > MAX_SERIES) throw tooLarge(`${MAX_SERIES} series`, series);
   return made;
 }
 

@@ -17,7 +17,7 @@ export async function plotSvg(rows: Iterable<PlotRow>, o: PlotOptions): Promise<
   return drawnSvg(chartSpec(o, await marksOf(rowsOf("plotSvg", rows), o)));
 }
 
-const MOST_TOLD = 500;
+const MAX_TOLD = 500;
 
 /** Draws rows as a page of HTML without scripts or other files: the picture of {@link plotSvg}, and a table of its values. */
 export async function plotHtml(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
@@ -58,8 +58,8 @@ ${rows}
 function table(plot: PlotOptions, { marks }: Marks): string {
   const columns = columnsOf(plot, marks);
   const head = columns.map(([name]) => `<th scope="col">${escaped(titleText(name))}</th>`).join("");
-  const body = marks.slice(0, MOST_TOLD).map((mark) => `<tr>${columns.map(([, valueOf]) => cell(valueOf(mark))).join("")}</tr>`);
-  const more = marks.length > MOST_TOLD ? `<p>and ${marks.length - MOST_TOLD} more</p>` : "";
+  const body = marks.slice(0, MAX_TOLD).map((mark) => `<tr>${columns.map(([, valueOf]) => cell(valueOf(mark))).join("")}</tr>`);
+  const more = marks.length > MAX_TOLD ? `<p>and ${marks.length - MAX_TOLD} more</p>` : "";
   return `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table>${more}`;
 }
 

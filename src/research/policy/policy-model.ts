@@ -42,12 +42,12 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     throwIfAborted(signal);
     const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json));
     const reply = await untilAborted(Promise.resolve(answer(request, random)), signal);
-    return wholeReply(typeof reply === "string" ? { content: reply } : reply, request);
+    return completeReply(typeof reply === "string" ? { content: reply } : reply, request);
   };
-  return { id, price, chat, stream: (request, o) => inPieces(chat(request, o)) };
+  return { id, price, chat, stream: (request, o) => streamOf(chat(request, o)) };
 }
 
-async function* inPieces(answer: Promise<ChatResponse>): AsyncGenerator<ChatChunk> {
+async function* streamOf(answer: Promise<ChatResponse>): AsyncGenerator<ChatChunk> {
   const { content, toolCalls, finishReason, usage, refusal } = await answer;
   if (content !== "") yield { content };
   if (refusal !== undefined) yield { refusal };
@@ -56,16 +56,12 @@ async function* inPieces(answer: Promise<ChatResponse>): AsyncGenerator<ChatChun
   yield { finishReason, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** Characters of a token. */
-const TOKEN = 4;
-
-function wholeReply(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {
-  const { content = "", toolCalls = [] } = reply;
-  const called = toolCalls.reduce((sum, { function: { name, arguments: given } }) => sum + name.length + given.length, 0);
-  const inputTokens = Math.ceil(canonicalJson(request).length / TOKEN);
+/** Adds what a reply leaves out. Four characters count as a token. */
+function completeReply({ content = "", toolCalls = [], ...given }: Partial<ChatResponse>, request: ChatRequest): ChatResponse {
+  const said = content.length + toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
   // Not marked as estimated: a ledger would charge the most that such a call can cost.
-  const usage = { inputTokens, outputTokens: Math.ceil((content.length + called) / TOKEN) };
-  return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...reply, content, toolCalls };
+  const usage = { inputTokens: Math.ceil(canonicalJson(request).length / 4), outputTokens: Math.ceil(said / 4) };
+  return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...given, content, toolCalls };
 }
 
 export interface OracleOptions {
@@ -77,7 +73,6 @@ export interface OracleOptions {
   readonly seed: string | number;
   /** Default "oracle-" with the accuracy and the seed. */
   readonly id?: string;
-  /** Default: nothing. */
   readonly price?: ModelPrice;
 }
 

@@ -1,4 +1,4 @@
-import { type ChatModel, type ChatRequest, type ChatResponse, type ModelPrice, priceOf, type RunEvent } from "../../index.ts";
+import type { ChatModel, ChatRequest, ChatResponse, ModelPrice, RunEvent } from "../../index.ts";
 import { aFunction, aText, iterable, object, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { canonicalJson, type Json } from "../../kernel/json.ts";
@@ -63,11 +63,8 @@ export interface SurrogateOptions {
   /** The function that the fit was made with. */
   readonly classOf: ClassOf;
   readonly seed: string | number;
-  /** Answers requests of a class that the fit lacks, such as a live model, at its own price. Default: such a request is an error. */
-  readonly otherwise?: ChatModel;
   /** Default "surrogate-" with the seed. */
   readonly id?: string;
-  /** Default: nothing; beside `otherwise` the price of that, and then an answer of the fit counts as one token. */
   readonly price?: ModelPrice;
 }
 
@@ -76,7 +73,6 @@ const surrogateOptions: Known<SurrogateOptions> = {
   fit: aFit,
   classOf: kinds.function,
   seed: kinds.seed,
-  otherwise: kinds.model,
   id: kinds.text,
   price: kinds.price,
 };
@@ -89,36 +85,17 @@ const surrogateOptions: Known<SurrogateOptions> = {
  */
 export function surrogateModel(options: SurrogateOptions): ChatModel {
   checkGivenOptions("surrogateModel", options, surrogateOptions);
-  const { fit, classOf, seed, otherwise, id = `surrogate-${seed}`, price } = options;
+  const { fit, classOf, seed, id = `surrogate-${seed}`, price } = options;
   takes("surrogateModel", "fit", fit, aFit);
   takes("surrogateModel", "classOf", classOf, aFunction);
   takes("surrogateModel", "seed", seed, kinds.seed);
-  const isFree = price === undefined && otherwise !== undefined;
-  const known = policyModel({
+  return policyModel({
     id,
     seed,
     ...(price === undefined ? {} : { price }),
-    answer: (request, random) => ({ ...drawn(fit, classOf(request), random()), ...(isFree ? { usage: NEARLY_NOTHING } : {}) }),
+    answer: (request, random) => drawn(fit, classOf(request), random()),
   });
-  if (otherwise === undefined) return known;
-  const both = price ?? priceOf(otherwise);
-  const bounds = Object.fromEntries(BOUNDS.map((name) => [name, otherwise[name]]).filter(([, value]) => value !== undefined)) as Bounds;
-  const modelFor = (request: ChatRequest): ChatModel => (Object.hasOwn(fit.classes, classOf(request)) ? known : otherwise);
-  return {
-    ...bounds,
-    ...(both === undefined ? {} : { price: both }),
-    id,
-    chat: (request, o) => modelFor(request).chat(request, o),
-    stream: (request, o) => modelFor(request).stream(request, o),
-  };
 }
-
-/** The properties of a model that a caller reads before it asks. */
-const BOUNDS = ["maxOutputTokens", "timeouts", "streams", "dropsRepeats", "extra"] as const;
-type Bounds = Pick<ChatModel, (typeof BOUNDS)[number]>;
-
-/** The usage of an answer from a fit beside another model, whose price is that of both: the least that a ledger takes for reported. */
-const NEARLY_NOTHING = { inputTokens: 1, outputTokens: 0 };
 
 function drawn({ classes }: SurrogateFit, name: string, random: number): SurrogateAnswer {
   const answers = Object.hasOwn(classes, name) ? (classes[name] ?? []) : [];
@@ -132,6 +109,6 @@ function drawn({ classes }: SurrogateFit, name: string, random: number): Surroga
     .map((one) => valueText(one));
   throw new UsageError(
     "SURROGATE_UNKNOWN",
-    `Expected a request of a class that the surrogate was fitted with (${names.join(", ")}), got ${valueText(name)}. Fit it with more runs, or give it otherwise.`,
+    `Expected a request of a class that the surrogate was fitted with (${names.join(", ")}), got ${valueText(name)}. Fit it with more runs.`,
   );
 }

@@ -10,8 +10,6 @@ import { meanOf, sampleOf } from "./sample.ts";
 export interface BootstrapOptions extends IntervalOptions {
   /** The number that is estimated. Default: the mean. */
   readonly statistic?: (values: readonly number[]) => number;
-  /** `bca` corrects bias and skewness; `percentile` takes the quantiles of the resamples as they are. Default `bca`. */
-  readonly method?: "bca" | "percentile";
   /** Number of resamples, from 100 to 1,000,000. Default 10,000. */
   readonly resamples?: number;
   /** The same seed gives the same interval on every machine. Default `bootstrap`. */
@@ -26,29 +24,25 @@ export const someResamples: Shape = numberWith(
 const bootstrapOptions: Known<BootstrapOptions> = {
   confidence: aConfidence,
   statistic: kinds.function,
-  method: kinds.oneOf("bca", "percentile"),
   resamples: someResamples,
   seed: kinds.seed,
 };
 
 /**
- * Returns a bootstrap interval of a statistic of at least two values: they are resampled with replacement, and the interval is cut from the
- * statistics of the resamples (Efron and Tibshirani 1993, chapters 13 and 14). It needs the package `jstat`.
+ * Returns a bootstrap interval of a statistic of at least two values, corrected for bias and skewness (BCa: Efron and Tibshirani 1993, chapters
+ * 13 and 14). It needs the package `jstat`.
  *
  * @throws UsageError `SAMPLE_INVALID`; `STATISTIC_INVALID` for a statistic that is no finite number; `PACKAGE_MISSING`
  */
 export async function bootstrapInterval(values: Iterable<number>, o: BootstrapOptions = {}): Promise<Interval> {
   checkKnownOptions("bootstrapInterval", o, bootstrapOptions);
-  const { confidence = DEFAULT_CONFIDENCE, method = "bca", resamples = DEFAULT_RESAMPLES, seed = "bootstrap" } = o;
+  const { confidence = DEFAULT_CONFIDENCE, resamples = DEFAULT_RESAMPLES, seed = "bootstrap" } = o;
   const sample = sampleOf("bootstrapInterval", values, 2);
   const statistic = checked(o.statistic ?? meanOf);
   const estimate = statistic(sample);
   const drawn = redrawn(sample, statistic, resamples, randomStream(String(seed), "bootstrap"));
-  const shares =
-    method === "percentile"
-      ? ([(1 - confidence) / 2, (1 + confidence) / 2] as const)
-      : correctedShares(sample, { statistic, estimate, drawn, confidence, math: await distributions() });
-  return { estimate, low: quantileOf(drawn, shares[0]), high: quantileOf(drawn, shares[1]), confidence, n: sample.length, method };
+  const [low, high] = correctedShares(sample, { statistic, estimate, drawn, confidence, math: await distributions() });
+  return { estimate, low: quantileOf(drawn, low), high: quantileOf(drawn, high), confidence, n: sample.length, method: "bca" };
 }
 
 function redrawn(sample: readonly number[], statistic: Statistic, resamples: number, random: Random): Float64Array {

@@ -12,7 +12,7 @@ export interface Interval {
   /** The share of intervals of this kind that contain the true value, between 0 and 1. */
   readonly confidence: number;
   readonly n: number;
-  readonly method: "t" | "wilson" | "percentile" | "bca";
+  readonly method: "t" | "wilson" | "bca";
 }
 
 export interface IntervalOptions {
@@ -119,20 +119,6 @@ function tOfNormal(z: number, degrees: number): number {
 /** Returns the normal value with the tail of a t value (Abramowitz and Stegun 1964, 26.7.8). */
 function normalOfT(t: number, degrees: number): number {
   return (t * (1 - 1 / (4 * degrees))) / Math.sqrt(1 + (t * t) / (2 * degrees));
-}
-
-/** Returns the probability of at most `count` heads in `trials` throws of a fair coin. Sums the terms from the largest on, because jstat rounds this probability to ten digits after the point, and so a small one to 0. */
-export function coinShare(count: number, trials: number): number {
-  if (count >= trials) return 1;
-  if (2 * count >= trials) return 1 - coinShare(trials - count - 1, trials);
-  let logarithm = -trials * Math.LN2;
-  for (let place = 1; place <= count; place += 1) logarithm += Math.log((trials - count + place) / place);
-  let [term, sum] = [1, 0];
-  for (let heads = count; heads >= 0 && term > sum * Number.EPSILON; heads -= 1) {
-    sum += term;
-    term *= heads / (trials - heads + 1);
-  }
-  return sum * Math.exp(logarithm);
 }
 
 export interface PrecisionOptions extends IntervalOptions {

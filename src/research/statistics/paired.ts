@@ -5,7 +5,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { DEFAULT_RESAMPLES, someResamples } from "./bootstrap.ts";
-import { aConfidence, coinShare, DEFAULT_CONFIDENCE, distributions, type Interval, type IntervalOptions } from "./interval.ts";
+import { aConfidence, DEFAULT_CONFIDENCE, distributions, type Interval, type IntervalOptions } from "./interval.ts";
 import { deviationOf, invalid, isRounding, meanOf, sampleOf } from "./sample.ts";
 
 export interface SeededValue {
@@ -13,7 +13,6 @@ export interface SeededValue {
   readonly value: number;
 }
 
-/** Options of a paired comparison. All have defaults. */
 export interface PairedOptions extends IntervalOptions {
   /** Number of random sign changes where there are too many pairs to try all. From 100 to 1,000,000. Default 10,000. */
   readonly resamples?: number;
@@ -29,8 +28,6 @@ export interface PairedComparison {
   readonly difference: Interval;
   /** The paired t test. Undefined when all differences are equal but for rounding: then there is no t. */
   readonly t: { readonly value: number; readonly degrees: number; readonly p: number } | undefined;
-  /** The sign test: how many differences are above 0, below 0 and 0. Those of 0 do not count in `p`. */
-  readonly sign: { readonly above: number; readonly below: number; readonly equal: number; readonly p: number };
   /** The permutation test: how many sign changes of the differences give a mean as far from 0. `exact` when all were tried. */
   readonly permutation: { readonly p: number; readonly exact: boolean };
   /** The mean of the differences over their standard deviation. Undefined when all differences are equal but for rounding. */
@@ -38,7 +35,7 @@ export interface PairedComparison {
 }
 
 /** The most pairs with all sign changes tried: 65,536 of them. */
-const MOST_EXACT = 16;
+const MAX_EXACT = 16;
 
 /**
  * Compares two conditions seed by seed: with common random numbers the difference of one seed varies much less than either value. It needs
@@ -63,7 +60,6 @@ export async function compareBySeed(a: Iterable<SeededValue>, b: Iterable<Seeded
   return {
     difference: { estimate, low: estimate - half, high: estimate + half, confidence, n, method: "t" },
     t,
-    sign: signTest(differences),
     permutation: permutationTest(differences, resamples, randomStream(String(seed), "paired")),
     effectSize: isEqual ? undefined : estimate / deviation,
   };
@@ -102,21 +98,13 @@ function pairedDifferences(a: ReadonlyMap<string, number>, b: ReadonlyMap<string
   );
 }
 
-function signTest(differences: readonly number[]): PairedComparison["sign"] {
-  const above = differences.filter((difference) => difference > 0).length;
-  const below = differences.filter((difference) => difference < 0).length;
-  const trials = above + below;
-  const p = trials === 0 ? 1 : Math.min(1, 2 * coinShare(Math.min(above, below), trials));
-  return { above, below, equal: differences.length - trials, p };
-}
-
 /** Without a difference of conditions, each difference of a pair has either sign equally often (Fisher 1935). */
 function permutationTest(differences: readonly number[], resamples: number, random: Random): PairedComparison["permutation"] {
   const sum = differences.reduce((total, difference) => total + difference, 0);
   const size = differences.reduce((total, difference) => total + Math.abs(difference), 0);
   // Sums of the same numbers in another order differ in their last digits.
   const least = Math.abs(sum) - size * 1e-12;
-  if (differences.length <= MOST_EXACT) {
+  if (differences.length <= MAX_EXACT) {
     const all = 2 ** differences.length;
     let reached = 0;
     for (let signs = 0; signs < all; signs += 1)

@@ -7,19 +7,6 @@ export function mean(values: Iterable<number>): number {
   return meanOf(sampleOf("mean", values, 1));
 }
 
-/**
- * Returns the sample standard deviation of at least two finite numbers, with n - 1 in the denominator.
- *
- * @throws UsageError `SAMPLE_INVALID`
- * @example
- * import { standardDeviation } from "troupe/research";
- *
- * console.log(standardDeviation([2, 4, 6])); // 2
- */
-export function standardDeviation(values: Iterable<number>): number {
-  return deviationOf(sampleOf("standardDeviation", values, 2));
-}
-
 /** Returns the standard error of the mean of at least two finite numbers. @throws UsageError `SAMPLE_INVALID` */
 export function standardError(values: Iterable<number>): number {
   const sample = sampleOf("standardError", values, 2);

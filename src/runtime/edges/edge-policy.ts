@@ -69,7 +69,6 @@ export interface EdgePolicy {
   decide(passage: EdgePassage): EdgeDecision | undefined;
 }
 
-/** Refuses what is no list of policies. */
 export function checkEdges(given: unknown): void {
   if (given === undefined) return;
   if (!Array.isArray(given))

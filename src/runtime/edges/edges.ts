@@ -127,7 +127,6 @@ function decisionOf(policy: EdgePolicy, passage: EdgePassage): Checked {
   throw failed(policy, passage, `it answered ${came}, which is no decision, such as { kind: "drop" } or undefined`);
 }
 
-/** Returns undefined for what is no decision. */
 function checkedDecision(answer: unknown, message: Message): Checked | undefined {
   if (!isRecord(answer)) return undefined;
   const { kind, ticks, copies } = answer;

@@ -22,7 +22,6 @@ export interface Pairs {
   covers(from: string, to: string): boolean;
 }
 
-/** Reads the pairs of a policy. */
 export function pairsOf({ name, pairs }: NamedPairs): Pairs {
   if (pairs === undefined) return all;
   const read = pairs.flatMap((pair) => readPair(name, pair));

@@ -36,7 +36,6 @@ function passRound(state: RunState): void {
   state.tick = state.round;
 }
 
-/** Applies that the clock moved on without an activation. */
 export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): void {
   if (tick < state.tick) throw damaged(`its clock went from ${state.tick} back to ${tick}`);
   state.tick = tick;
@@ -47,7 +46,6 @@ export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): vo
   state.deadBefore = state.dead.length;
 }
 
-/** Delivers messages that arrive together. */
 function arrive(state: RunState, messages: Pending[]): void {
   // Before the end of a round messages come in an order that depends on latency.
   messages.sort((a, b) => a.order - b.order);
@@ -61,8 +59,8 @@ function arrive(state: RunState, messages: Pending[]): void {
 /** The order of a message depends on no other message, so a shard that has only some of them orders these as one environment does. */
 function shuffled(state: RunState, messages: readonly Pending[]): readonly Pending[] {
   const seed = seedNow(state);
-  const placed = messages.map((pending) => ({ pending, place: new LightStream(seed, pending.sent.message.id, state.tick).next() }));
-  return placed.sort((a, b) => a.place - b.place).map(({ pending }) => pending);
+  const placed = messages.map((pending) => ({ pending, drawn: new LightStream(seed, pending.sent.message.id, state.tick).next() }));
+  return placed.sort((a, b) => a.drawn - b.drawn).map(({ pending }) => pending);
 }
 
 /** The past that a fork shares with its parent ran with the parent's seed. */
@@ -74,11 +72,10 @@ function inOrder(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Sorts the dead letters of a round in the order of hiring. */
 function orderDead(state: RunState): void {
   const came = state.dead.slice(state.deadBefore);
   const ordered = came.toSorted((a, b) => placeOf(state, a) - placeOf(state, b));
-  if (ordered.some((letter, place) => letter !== came[place])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
+  if (ordered.some((letter, index) => letter !== came[index])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
 }
 
 /** The first failing role depends on latency. Letters without a failing role come before. */

@@ -13,7 +13,6 @@ import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 /** Kinds of steps whose name is the id of their model. */
 const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);
 
-/** Applies the start of a try of a step, and holds its possible cost. */
 export function openStep(state: RunState, event: StepStarted): void {
   const open = openNamed(state, event.act);
   const { steps } = open;
@@ -26,7 +25,6 @@ export function openStep(state: RunState, event: StepStarted): void {
   state.ledger.open(holdKey(event), event.hold as MicroUsd, event.unpriced === true);
 }
 
-/** Applies the end of a try of a step, and settles its hold. */
 export function endStep(state: RunState, event: StepEnded): void {
   const open = openNamed(state, event.act);
   const { steps } = open;
@@ -71,7 +69,6 @@ export function endStep(state: RunState, event: StepEnded): void {
   });
 }
 
-/** Notes a tool that a person has allowed for the whole run. */
 function noteAllowed(state: RunState, { name, request }: StepStarted, answer: unknown): void {
   const { tool } = (request ?? {}) as { readonly tool?: unknown };
   if (name !== APPROVAL_STEP.name || typeof tool !== "string") return;
@@ -84,7 +81,6 @@ function settle(state: RunState, started: StepStarted, settlement: Settlement): 
   if (BY_MODELS.has(started.kind)) state.byModel.add(started.name, settlement);
 }
 
-/** The name of the hold of a try. */
 export function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
   return `${event.act} ${event.key} ${event.try}`;
 }
@@ -156,7 +152,6 @@ export function resumption(state: RunState, former: FormerOwner | undefined): Ru
   };
 }
 
-/** Returns the cause of a resume that finds no end in the record. */
 function causeOf(former: FormerOwner = "taken"): ResumeCause {
   return former === "none" || former === "released" ? "taken" : former;
 }

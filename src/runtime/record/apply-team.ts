@@ -42,8 +42,8 @@ export function retire(state: RunState, event: RoleRetired): void {
 /** The roles of the present round are the first ones with mail. */
 function leaveLine(state: RunState, role: RoleState): void {
   const { roundStart, acted, ready } = state;
-  const place = roundStart === undefined ? -1 : [...ready].indexOf(role);
-  if (roundStart !== undefined && place >= 0 && place < roundStart.ready - acted)
+  const index = roundStart === undefined ? -1 : [...ready].indexOf(role);
+  if (roundStart !== undefined && index >= 0 && index < roundStart.ready - acted)
     state.roundStart = { ...roundStart, ready: roundStart.ready - 1 };
   ready.delete(role);
 }

@@ -69,7 +69,6 @@ export function apply(state: RunState, event: RunEvent): void {
   applyNext(state, event, event.runId);
 }
 
-/** Applies the next event of the state's own run. */
 export function applyNext(state: RunState, body: RunEventBody, runId: string): void {
   if (state.justDropped.length > 0) state.justDropped = [];
   try {
@@ -81,7 +80,6 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string): v
   state.seq += 1;
 }
 
-/** Counts an event that the state already reflects. */
 export function skipEvent(state: RunState): void {
   state.seq += 1;
 }
@@ -242,7 +240,6 @@ function changeTeam(state: RunState, roles: readonly HiredRole[]): void {
   }
 }
 
-/** Applies the beginning of an activation. */
 function openActivation(state: RunState, event: ActStarted): void {
   const { act, attempt, take, at, teamAt = state.teamChanges } = event;
   const role = roleOf(state, event.role);
@@ -261,7 +258,6 @@ function resumeActivation(state: RunState, event: ActResumed): void {
   openNamed(state, event.act).isUnderWay = true;
 }
 
-/** Applies everything that an activation changed. */
 function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
   if (state.failures.size > 0) noteEnd(state.failures, event);
@@ -309,7 +305,6 @@ function failActivation(state: RunState, event: ActFailed): void {
   completeActivation(state, role);
 }
 
-/** Makes failed activations ask for all their answers again. */
 function forgetCarried(state: RunState): void {
   for (const role of state.roles.values()) if (role.retry.carry.size > 0) role.retry = { ...role.retry, carry: NO_RETRY.carry };
 }

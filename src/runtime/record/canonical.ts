@@ -36,9 +36,8 @@ export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   return log.lines();
 }
 
-/** Lines of the log, with their position. */
 interface CanonicalEntry {
-  readonly place: readonly [round: number, order: number, nth: number];
+  readonly position: readonly [round: number, order: number, nth: number];
   readonly lines: readonly object[];
 }
 
@@ -123,12 +122,14 @@ class CanonicalLog {
 
   lines(): readonly string[] {
     const open = [...this.#steps.keys()].toSorted().flatMap((act) => this.#stepLines(act));
-    const entries = this.#entries.toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]);
+    const entries = this.#entries.toSorted(
+      (a, b) => a.position[0] - b.position[0] || a.position[1] - b.position[1] || a.position[2] - b.position[2],
+    );
     return [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map((line) => canonicalJson(line));
   }
 
   #push(order: number, lines: readonly object[]): void {
-    this.#entries.push({ place: [this.#round, this.#terms.delivery === "turn" ? 0 : order, this.#nth], lines });
+    this.#entries.push({ position: [this.#round, this.#terms.delivery === "turn" ? 0 : order, this.#nth], lines });
     this.#nth += 1;
   }
 
@@ -184,9 +185,9 @@ function inOrder(steps: readonly Step[]): readonly Step[] {
     else siblings.push(step);
   }
   const byKey = (a: Step, b: Step): number => (a.started.key < b.started.key ? -1 : 1);
-  const byPlace = (a: Step, b: Step): number => a.started.asked - b.started.asked;
+  const byIndex = (a: Step, b: Step): number => a.started.asked - b.started.asked;
   const below = (parent: string | undefined): readonly Step[] =>
-    (within.get(parent) ?? []).toSorted(parent === undefined ? byPlace : byKey).flatMap((step) => [step, ...below(step.started.key)]);
+    (within.get(parent) ?? []).toSorted(parent === undefined ? byIndex : byKey).flatMap((step) => [step, ...below(step.started.key)]);
   return below(undefined);
 }
 
@@ -203,7 +204,6 @@ function timeless({ timestamp: _timestamp, ...message }: Message): object {
   return message;
 }
 
-/** Renames ids wherever they are in a JSON value. */
 function renamedIn(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string") return names.get(value) ?? value;
   if (Array.isArray(value)) return value.map((item) => renamedIn(item, names));

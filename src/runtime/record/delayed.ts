@@ -11,7 +11,6 @@ import type { Pending, RunState } from "./run-state.ts";
  * Delayed.DY2 (`dueOf`) a message that would arrive no later without its delay is not delayed.
  */
 
-/** A message that waits for a tick. */
 export interface Delayed extends Pending {
   readonly due: number;
   /** The number of delayed messages before it. */
@@ -50,7 +49,6 @@ export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[
   return delayed.inOrder();
 }
 
-/** Keeps a message until its tick. */
 export function delay(state: RunState, pending: Pending, due: number): void {
   const one: Delayed = { due, nth: state.delays, ...pending };
   state.delayed.add(one, due);

@@ -9,7 +9,6 @@ import type { RoleState } from "./role-state.ts";
 import { read } from "./turn-count.ts";
 import { QueueFullError } from "../../kernel/errors.ts";
 
-/** Delivers a message now, at the end of the round, or at its tick. */
 export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
   const { sent, order } = pending;
   if (sent.message.priority !== undefined) state.isPrioritized = true;
@@ -100,9 +99,9 @@ function isInShard(shard: ShardRange, { index }: RoleState): boolean {
 function dropOldest(state: RunState, role: RoleState): void {
   const { mailbox } = role;
   const taken = Math.min(role.taken, mailbox.size - 1);
-  const place = state.isPrioritized ? leastUrgent(role.news(), taken) : taken;
-  const waiting = place === 0 ? [] : mailbox.popAll();
-  const message = place === 0 ? mailbox.pop() : waiting.splice(place, 1)[0];
+  const index = state.isPrioritized ? leastUrgent(role.news(), taken) : taken;
+  const waiting = index === 0 ? [] : mailbox.popAll();
+  const message = index === 0 ? mailbox.pop() : waiting.splice(index, 1)[0];
   role.refill(waiting);
   if (message === undefined) return;
   state.unread -= 1;
@@ -114,8 +113,8 @@ function dropOldest(state: RunState, role: RoleState): void {
 /** Returns the index of the first message with the largest number, from an index on. */
 function leastUrgent(waiting: readonly Message[], from: number): number {
   let least = from;
-  for (let place = from + 1; place < waiting.length; place += 1)
-    if ((waiting[place]?.priority ?? 0) > (waiting[least]?.priority ?? 0)) least = place;
+  for (let index = from + 1; index < waiting.length; index += 1)
+    if ((waiting[index]?.priority ?? 0) > (waiting[least]?.priority ?? 0)) least = index;
   return least;
 }
 

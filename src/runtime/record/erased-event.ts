@@ -56,7 +56,7 @@ export function eraserOf(key: string, time: number): Eraser {
       const known = new Set(texts);
       const forms = texts.flatMap((text) => {
         const quoted = JSON.stringify(text);
-        return text.length < SHORTEST ? [quoted] : [text, quoted.slice(1, -1)];
+        return text.length < MIN_LENGTH ? [quoted] : [text, quoted.slice(1, -1)];
       });
       return erasure(false, (text) => known.has(text) || forms.some((form) => text.includes(form)));
     },
@@ -64,7 +64,7 @@ export function eraserOf(key: string, time: number): Eraser {
 }
 
 /** Characters of a string that is found within another without quotes. */
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 
 /** Names that every run has. */
 const COMMON: readonly string[] = [

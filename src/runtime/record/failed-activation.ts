@@ -26,7 +26,6 @@ export function noteEnd(failures: FailedActivations, event: ActEnded | ActFailed
   failures.set(nameIn(act), { role, act, attempt: attemptIn(act), code: error.code, message: error.message });
 }
 
-/** Returns the failed activations of a list, as `noteEnd` takes them. */
 export function failuresIn(list: readonly FailedActivation[]): FailedActivations {
   return new Map(list.map((failed) => [nameIn(failed.act), failed]));
 }

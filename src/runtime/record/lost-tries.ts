@@ -10,7 +10,6 @@ export interface LostTry extends Pick<StepStarted, "act" | "key" | "try" | "hold
   readonly at: number;
 }
 
-/** A try that ended with a known use of its model. */
 interface Successor extends Pick<LostTry, "act" | "key"> {
   readonly dropsRepeats: number | undefined;
   readonly cost: number | null;
@@ -33,7 +32,6 @@ export function lostAt({ lost }: RunState, { act, key }: Pick<LostTry, "act" | "
   return lost.length === 0 ? lost : lost.filter((one) => one.key === key && roleNameIn(one.act) === roleNameIn(act));
 }
 
-/** Returns the settlement of a lost try at a cost. */
 export function settledAt({ act, key, try: nth, hold, unpriced }: Omit<LostTry, "at">, cost: number | null): SettledTry {
   return { act, key, try: nth, hold, cost, ...(unpriced === undefined ? {} : { unpriced }) };
 }
@@ -59,7 +57,6 @@ function addressIn(key: string): string {
   return key.slice(0, key.lastIndexOf("."));
 }
 
-/** True for the try with that name. */
 export function isSameTry(one: Pick<LostTry, "act" | "key" | "try">, other: Pick<LostTry, "act" | "key" | "try">): boolean {
   return one.act === other.act && one.key === other.key && one.try === other.try;
 }

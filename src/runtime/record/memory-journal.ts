@@ -38,10 +38,8 @@ const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: kinds.checked
 
 const DEFAULT_RUNS = 1_000;
 
-/** Limit on the kept ids of forgotten runs. */
 const MAX_FORGOTTEN = 100_000;
 
-/** The epoch of a run without an owner. */
 const NO_OWNER = 0;
 
 interface KeptRun {

@@ -27,7 +27,6 @@ export class Owners {
     before?.lost?.();
   }
 
-  /** Forgets an owner that released its run. */
   ended(runId: string, epoch: number): void {
     if (this.#owners.get(runId)?.epoch === epoch) this.#owners.delete(runId);
   }
@@ -60,7 +59,6 @@ export class Owners {
   }
 }
 
-/** Returns the error for a command to a run without an owner. */
 export function unowned(runId: string): JournalError {
   const text = `Expected run ${runId} to have a living owner, but it has none. Resume the run, or make the change in it yourself.`;
   return new JournalError("RUN_UNOWNED", text, { data: { runId } });

@@ -47,7 +47,6 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   );
 }
 
-/** Returns a question without its position in the record. */
 export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: RecordedQuestion): PendingQuestion {
   return question;
 }
@@ -85,7 +84,6 @@ function asks(event: RunEvent, id: string): event is Extract<RunEvent, { readonl
 
 type StepEvent = Pick<StepStarted, "act" | "key" | "request" | "try" | "deadline">;
 
-/** Returns the question of a step that asks a person. */
 export function questionOf(runId: string, step: StepEvent): RecordedQuestion {
   const { act, key, try: nth } = step;
   return { id: stepId(runId, act, key), ...questionIn(step), act, key, try: nth };

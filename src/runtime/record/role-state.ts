@@ -13,7 +13,6 @@ import type { HiredRole, StepStarted } from "./event.ts";
 /** The recorded definition of a role, apart from its name: all roles hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
 
-/** A recorded step of an activation that has not ended. */
 export interface StepRecord {
   readonly started: StepStarted;
   /** True while its last try has not ended: its hold is open. */
@@ -25,7 +24,6 @@ export interface StepRecord {
   readonly outcome: StepOutcome | undefined;
 }
 
-/** The answer of a step. */
 export interface StepOutcome {
   readonly ok: boolean;
   readonly value: Json;
@@ -41,7 +39,6 @@ export interface StepOutcome {
   readonly inside?: StepSpending;
 }
 
-/** What steps have used. */
 export interface StepSpending {
   /** Micro-dollars. */
   readonly cost: number;
@@ -81,7 +78,6 @@ export interface RetryState {
   readonly retake: number | undefined;
 }
 
-/** The retry state of an activation that has not failed. */
 export const NO_RETRY: RetryState = Object.freeze({
   failures: 0,
   strikes: 0,
@@ -109,9 +105,9 @@ const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins:
 /**
  * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
- * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: an idle role is its name, its index and a shared
- * definition.
- * RoleState.R2 (`#hired`) the first definition gives the initial state and the memory limit, also when the role is hired again by another.
+ * A part is made when it is first needed: an idle role is its name, its index and a shared definition. The first definition gives the initial
+ * state and the memory limit, also when the role is hired again by another.
+ *
  * RoleState.R3 (`wasHired`) whether it belonged to the team is known for every change of the team, so an activation that runs again finds the
  * team that it began with.
  */
@@ -141,7 +137,6 @@ export class RoleState {
     this.#hired = hired;
   }
 
-  /** The present definition. */
   get hired(): HiredAs {
     return this.#rare.hiredAgain ?? this.#hired;
   }
@@ -200,7 +195,6 @@ export class RoleState {
     return (this.#mailbox ??= new MessageQueue());
   }
 
-  /** The number of waiting messages. */
   get waiting(): number {
     return this.#mailbox?.size ?? 0;
   }
@@ -304,7 +298,6 @@ export class RoleState {
 
 const noNews: readonly Message[] = Object.freeze([]);
 
-/** Returns the role in the name of an activation. */
 export function roleNameIn(activation: string): string {
   return activation.slice(0, activation.lastIndexOf("#"));
 }

@@ -10,7 +10,6 @@ import { type Rewriting, rewritten } from "./rewritten-event.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
 import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot-writer.ts";
 
-/** A journal with the right to write one run into it. */
 export interface OwnedRun {
   readonly journal: Pick<Journal, "append" | "keepSnapshot">;
   readonly epoch: number;
@@ -28,7 +27,6 @@ export interface Observer {
   retired(letters: readonly DeadLetter[]): void;
 }
 
-/** The parts of a log. */
 export interface RunLogParts {
   readonly state: RunState;
   readonly clock: Clock;
@@ -112,12 +110,10 @@ export class RunLog {
     if (event !== undefined) this.#send(event);
   }
 
-  /** Milliseconds: the time of the next event. */
   get now(): number {
     return this.#clock.now();
   }
 
-  /** The last event that was made. */
   get latest(): RunEvent | undefined {
     return this.#latest;
   }
@@ -141,7 +137,6 @@ export class RunLog {
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
   }
 
-  /** Resolves when no snapshot is being written; one that takes too long is not waited for. */
   async rest(): Promise<void> {
     await this.#snapshots?.rest();
   }

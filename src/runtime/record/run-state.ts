@@ -14,7 +14,6 @@ import type { FailedActivations } from "./failed-activation.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
-/** The phase of a run. */
 export type RunPhase =
   | { readonly phase: "running" }
   | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
@@ -36,7 +35,6 @@ export interface FaultCounts {
   readonly rewritten: number;
 }
 
-/** The counts of a run without faults. */
 export const noFaults: FaultCounts = Object.freeze({ lost: 0, delayed: 0, copied: 0, rewritten: 0 });
 
 /** The index of senders outside: after all roles. */
@@ -44,7 +42,7 @@ export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
 
 /** A message that waits for the end of the round. */
 export interface Pending {
-  /** Place of the sender in the order of hiring, or {@link OUTSIDE}. */
+  /** Index of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
   readonly sent: Sent;
   /** It is one delayed arrival of a message that was sent before, and is in the history already. */
@@ -215,7 +213,6 @@ export class RunState {
     return this.#history;
   }
 
-  /** Keeps a delivered message, where a history is kept. */
   keep(message: Message): void {
     if (!this.hasHistory) return;
     this.deliveries.push(message);
@@ -223,7 +220,6 @@ export class RunState {
   }
 }
 
-/** Adds a role with an empty mailbox. */
 export function addRoleState(state: RunState, name: string, hired: HiredAs): RoleState {
   const role = new RoleState(name, state.roles.size, hired);
   state.roles.set(name, role);
@@ -275,7 +271,6 @@ export function roundsLeftOf(state: RunState, rounds: number): () => number {
   return () => last - roundsOf(state);
 }
 
-/** Returns the error for events that contradict each other. */
 export function damaged(what: string, cause?: unknown): JournalError {
   return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
 }

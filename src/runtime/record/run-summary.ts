@@ -73,11 +73,10 @@ type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 /** The version of {@link RunTally}. It changes whenever the same events give another tally. */
 const TALLY_VERSION = 4;
 
-/** Limits on characters, and on names of roles: a population of a million roles must not make a list long. */
-const LONGEST_IDEA = 500;
-const MOST_ROLES = 500;
-const MOST_FAILURES = 20;
-const LONGEST_MESSAGE = 500;
+const MAX_IDEA = 500;
+const MAX_ROLES = 500;
+const MAX_FAILURES = 20;
+const MAX_MESSAGE = 500;
 
 /** Returns a tally that was kept as JSON; undefined for one of another run or version. */
 export function keptTally(value: unknown, runId: string): RunTally | undefined {
@@ -86,7 +85,6 @@ export function keptTally(value: unknown, runId: string): RunTally | undefined {
   return isRecord(summary) && summary["id"] === runId && isCount(summary["events"]) ? (value as unknown as RunTally) : undefined;
 }
 
-/** Returns the steps of a tally that ask a person and have no answer. */
 export function askedIn({ steps }: RunTally): readonly StepStarted[] {
   return steps.flatMap(({ question }) => question ?? []);
 }
@@ -114,7 +112,6 @@ export class TallyFold {
     for (const step of from?.steps ?? []) this.#steps.set(nameOf(step), step);
   }
 
-  /** The sequence number of the next event. */
   get next(): number {
     return this.#summary.events;
   }
@@ -149,7 +146,7 @@ export class TallyFold {
         return goesOn(draft);
       case "message":
         if (this.#isAtRest) draft.told = (draft.told ?? 0) + 1;
-        if (draft.idea === "") draft.idea = event.message.content.slice(0, LONGEST_IDEA);
+        if (draft.idea === "") draft.idea = event.message.content.slice(0, MAX_IDEA);
         return;
       case "step.started":
         return this.#open(event);
@@ -201,11 +198,11 @@ export class TallyFold {
   #end(event: ActEnded | ActFailed): void {
     noteEnd(this.#failures, event.type === "act.ended" ? event : shortened(event));
     const [oldest] = this.#failures.keys();
-    if (this.#failures.size > MOST_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
+    if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
   #hire(roles: readonly { readonly name: string }[]): void {
-    for (const { name } of roles) if (this.#roles.size < MOST_ROLES) this.#roles.add(name);
+    for (const { name } of roles) if (this.#roles.size < MAX_ROLES) this.#roles.add(name);
   }
 
   #open(started: StepStarted): void {
@@ -255,7 +252,7 @@ export class TallyFold {
 }
 
 function shortened({ error, ...failed }: ActFailed): ActFailed {
-  return { ...failed, error: { ...error, message: error.message.slice(0, LONGEST_MESSAGE) } };
+  return { ...failed, error: { ...error, message: error.message.slice(0, MAX_MESSAGE) } };
 }
 
 function nameOf({ act, key }: { readonly act: string; readonly key: string }): string {

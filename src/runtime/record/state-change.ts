@@ -34,9 +34,9 @@ function changedMember(before: Json | undefined, change: StateChange, key: strin
   if (isRecord(before)) return changedState(before, change);
   if (!isList(before)) throw new Error(`it changes a part of ${key}, which has no parts`);
   const after: Json[] = [...before];
-  for (const [place, item] of Object.entries(change.set)) after[Number(place)] = item;
-  for (const [place, inner] of Object.entries(change.within ?? {}))
-    after[Number(place)] = changedMember(before[Number(place)], inner, place);
+  for (const [index, item] of Object.entries(change.set)) after[Number(index)] = item;
+  for (const [index, inner] of Object.entries(change.within ?? {}))
+    after[Number(index)] = changedMember(before[Number(index)], inner, index);
   return after;
 }
 
@@ -45,7 +45,7 @@ function replacesAll(before: JsonObject, set: JsonObject): boolean {
   if (!Object.isFrozen(set)) return false;
   const keys = Object.keys(before);
   const changed = Object.keys(set);
-  return keys.length === changed.length && keys.every((key, place) => key === changed[place]);
+  return keys.length === changed.length && keys.every((key, index) => key === changed[index]);
 }
 
 /** Members from which on a record or list is large. */
@@ -62,7 +62,7 @@ function changeWithin(before: Json | undefined, after: Json): StateChange | unde
   const keys = Object.keys(has);
   if (keys.length < LARGE) return undefined;
   const hadKeys = Object.keys(had);
-  const areSameKeys = keys.length === hadKeys.length && keys.every((key, place) => key === hadKeys[place]);
+  const areSameKeys = keys.length === hadKeys.length && keys.every((key, index) => key === hadKeys[index]);
   const changed = keys.filter((key) => had[key] !== has[key]);
   const unset = areSameKeys ? none : hadKeys.filter((key) => !Object.hasOwn(has, key));
   if (changed.length + unset.length > keys.length * SMALL_SHARE) return undefined;

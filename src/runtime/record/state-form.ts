@@ -36,7 +36,6 @@ export function stateFrom(form: StateForm): RunState {
   });
 }
 
-/** Returns a state that is equal and changes apart from the given one. */
 export function copyState(state: RunState): RunState {
   return stateFrom(formOf(state));
 }

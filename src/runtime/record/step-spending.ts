@@ -19,7 +19,6 @@ export function spentInside(steps: ReadonlyMap<string, StepRecord>): ReadonlyMap
   return inside;
 }
 
-/** An answer of another run, with the steps inside it. */
 interface Sourced {
   readonly started: { readonly kind: string };
   readonly outcome: StepOutcome;
@@ -27,7 +26,6 @@ interface Sourced {
   readonly within: readonly Sourced[];
 }
 
-/** Returns what steps of another run had used. */
 export function spentThere(steps: readonly Sourced[]): StepSpending {
   return steps.reduce((sum, { started: { kind }, outcome, saved, within }) => {
     return together(together(sum, { cost: saved, ...tokensOf(kind, outcome) }), spentThere(within));

@@ -13,7 +13,6 @@ import type { RunState } from "./run-state.ts";
 /** No role has acted since the run came to rest; a turn begins with the next activation; a turn is under way. */
 export type TurnPhase = "at rest" | "begins" | "under way";
 
-/** The beginning of the present turn. */
 export interface TurnStart {
   /** Rounds that had ended. */
   readonly rounds: number;
@@ -22,13 +21,11 @@ export interface TurnStart {
   readonly deliveries: number;
 }
 
-/** Notes a message from outside that some role gets. */
 export function hear(state: RunState, { id }: Message): void {
   if (state.turn === "at rest") state.turn = "begins";
   if (state.hasHistory) state.unheard.add(id);
 }
 
-/** Notes that the run came to rest. */
 export function rest(state: RunState): void {
   state.turn = state.unheard.size > 0 ? "begins" : "at rest";
 }

@@ -4,7 +4,6 @@ import { onAbort } from "../../kernel/abort.ts";
  * The watchers of runs in one process. It owns the functions that wake them.
  *
  * Watchers.V1 (`watch`) a watcher gets at least one value after each growth; several growths that it has not seen are one value.
- * Watchers.V2 (`watch`) a watcher that has ended is forgotten.
  */
 export class Watchers {
   readonly #byRun = new Map<string, Set<() => void>>();
@@ -14,7 +13,6 @@ export class Watchers {
     for (const wake of this.#byRun.get(runId) ?? []) wake();
   }
 
-  /** Wakes all watchers. */
   allGrew(): void {
     for (const runId of this.#byRun.keys()) this.grew(runId);
   }

@@ -223,7 +223,6 @@ function passageOf(left: string, right: string): Passage {
   return { line: line + 1, column: firstDifference(a[line] ?? "", b[line] ?? ""), from: from + 1, left: shown(a), right: shown(b) };
 }
 
-/** Returns the first index at which two lists or strings differ. */
 function firstDifference(a: ArrayLike<string>, b: ArrayLike<string>): number {
   const end = Math.min(a.length, b.length);
   let index = 0;

@@ -14,7 +14,6 @@ export interface ForkDifference {
   readonly fork: Json;
 }
 
-/** A step of the parent that can still answer the fork. */
 type ParentStep = Omit<SourcedStep, "within">;
 
 /**
@@ -29,20 +28,15 @@ type ParentStep = Omit<SourcedStep, "within">;
  */
 export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, ParentStep>();
-  /** Unused answers by role and request. */
   readonly #ofRole = new Map<string, ParentStep[]>();
-  /** Answers by the step they were asked in. */
   readonly #within = new Map<string, ParentStep[]>();
-  /** Steps by activation, and by position in it. */
-  readonly #places = new Map<string, Map<string, StepStarted>>();
+  readonly #positions = new Map<string, Map<string, StepStarted>>();
   readonly #starts = new Map<string, number>();
   readonly #tries = new Map<string, StepStarted>();
-  /** Micro-dollars of failed tries, by their step. */
   readonly #lost = new Map<string, number>();
   readonly #used = new Set<number>();
   #difference: ForkDifference | undefined;
 
-  /** Adds an event of the parent. `at` is the last shared event. */
   learn(event: RunEvent, at: number): void {
     switch (event.type) {
       case "act.started":
@@ -50,7 +44,7 @@ export class ForkAnswers implements AnswerSource {
         return;
       case "step.started":
         this.#tries.set(nameOf(event), event);
-        this.#placesOf(event.act).set(placeOf(event), event);
+        this.#positionsOf(event.act).set(positionOf(event), event);
         return;
       case "step.ended":
         this.#correct(event.settles, event.seq, at);
@@ -82,23 +76,12 @@ export class ForkAnswers implements AnswerSource {
     return this.#exact.size > 0;
   }
 
-  /** The first step that the parent could not answer. */
   get difference(): ForkDifference | undefined {
     return this.#difference;
   }
 
   startOf(act: string): number | undefined {
     return this.#starts.get(act);
-  }
-
-  askAgain(): void {}
-
-  unrepeated(): undefined {
-    return undefined;
-  }
-
-  notAsked(): undefined {
-    return undefined;
   }
 
   answer(question: OpenQuestion): SourcedStep | undefined {
@@ -110,7 +93,6 @@ export class ForkAnswers implements AnswerSource {
     return undefined;
   }
 
-  /** Marks the entry and the steps inside it used. Under another key those steps would have other names, so only their cost is added. */
   #whole(entry: ParentStep, key: string): SourcedStep {
     this.#used.add(entry.seq);
     const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
@@ -147,7 +129,7 @@ export class ForkAnswers implements AnswerSource {
 
   #endActivation({ act, at, seq }: (ActEnded | ActFailed) & { readonly seq: number }, shared: number): void {
     if (seq <= shared) {
-      this.#places.delete(act);
+      this.#positions.delete(act);
       this.#starts.delete(act);
     } else if (at !== undefined) this.#starts.set(act, at);
   }
@@ -158,14 +140,14 @@ export class ForkAnswers implements AnswerSource {
     return entries[0];
   }
 
-  #placesOf(act: string): Map<string, StepStarted> {
-    const places = this.#places.get(act) ?? new Map<string, StepStarted>();
-    this.#places.set(act, places);
-    return places;
+  #positionsOf(act: string): Map<string, StepStarted> {
+    const positions = this.#positions.get(act) ?? new Map<string, StepStarted>();
+    this.#positions.set(act, positions);
+    return positions;
   }
 
   #differenceAt({ act, name, request, asked, in: parent }: OpenQuestion): ForkDifference {
-    const then = this.#places.get(act)?.get(placeOf({ asked, in: parent }));
+    const then = this.#positions.get(act)?.get(positionOf({ asked, in: parent }));
     return { act, name, parent: then?.request ?? null, fork: request };
   }
 }
@@ -183,11 +165,10 @@ function nameOf({ act, key }: { readonly act: string; readonly key: string }): s
   return `${act} ${key}`;
 }
 
-function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly in?: string | undefined }): string {
+function positionOf({ asked, in: parent = "" }: { readonly asked: number; readonly in?: string | undefined }): string {
   return `${parent} ${asked}`;
 }
 
-/** Identifies a request of a role independent of its position: the address without its occurrence. */
 function roleQuestion(role: string, key: string): string {
   return `${role} ${key.slice(0, key.lastIndexOf("."))}`;
 }

@@ -22,7 +22,6 @@ export interface MessageChange {
   readonly instructContent?: unknown;
 }
 
-/** Options of copying the shared past into a fork. */
 export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
@@ -105,14 +104,13 @@ export function assertUnread(change: MessageChange, sent: Sent, state: RunState)
 export function assertDistinct(changes: readonly MessageChange[]): void {
   const known = new Set<string>();
   for (const { seq, nth = 0 } of changes) {
-    const place = `${seq} ${nth}`;
-    if (!known.has(place)) known.add(place);
+    const name = `${seq} ${nth}`;
+    if (!known.has(name)) known.add(name);
     else
       throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
   }
 }
 
-/** Returns the message that a change names. @throws UsageError `FORK_CHANGE` when the event has no such message */
 export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange): Sent {
   const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
   const found = sent[nth];
@@ -134,8 +132,8 @@ function isUnderWay(state: RunState, role: string, id: string): boolean {
 
 function isWaiting(state: RunState, role: string, id: string): boolean {
   const { mailbox, open } = state.roles.get(role) ?? {};
-  const place = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
-  return place >= (open?.take ?? 0);
+  const index = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
+  return index >= (open?.take ?? 0);
 }
 
 function changeOf({ changes }: ForkCopy, seq: number, nth: number): MessageChange | undefined {

@@ -6,7 +6,7 @@ import { canonicalEnd } from "../record/canonical.ts";
 import { roleOf, type RunState } from "../record/run-state.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, Sent, StepStarted } from "../record/event.ts";
 import type { EdgeDecisions } from "../edges/edge-policy.ts";
-import type { AskedAgain, OpenQuestion, AnswerSource } from "../steps/answer-source.ts";
+import type { OpenQuestion, AnswerSource } from "../steps/answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { DriveEnd, Driver, DriverHost, TurnEnd } from "../schedulers/drive.ts";
 
@@ -27,7 +27,6 @@ export interface ReplayDifference {
   readonly now: Json;
 }
 
-/** The parts of a replay. */
 export interface ReplayParts {
   /** The events of one run, without its start. */
   readonly record: AsyncIterable<RunEvent>;
@@ -78,15 +77,11 @@ export class Replay implements Driver, AnswerSource, EdgeDecisions {
     throw asked(question, this.#log().state);
   }
 
-  startOf(): undefined {
-    return undefined;
-  }
-
-  askAgain({ recorded, asked: place, nth }: AskedAgain): void {
+  askAgain(recorded: StepStarted, index: number, nth: number): void {
     const order = this.#current?.asked;
     const isShared = this.#shared.get(recorded.act)?.has(recorded.key) === true;
-    const isAsThen = order === undefined ? isShared || recorded.asked === place : order[nth] === recorded.key;
-    if (!isAsThen) throw misplaced(recorded, order === undefined ? place : (order[nth] ?? ""), this.#log().state);
+    const isAsThen = order === undefined ? isShared || recorded.asked === index : order[nth] === recorded.key;
+    if (!isAsThen) throw misplaced(recorded, order === undefined ? index : (order[nth] ?? ""), this.#log().state);
   }
 
   unrepeated(act: string, key: string): ErrorRecord | undefined {
@@ -153,8 +148,8 @@ function differenceOfMissed(act: string, { started }: StepRecord, failure: unkno
   );
 }
 
-function asked({ act, name, request, asked: place, in: parent }: OpenQuestion, state: RunState): DifferenceError {
-  const then = stepsOf(act, state).find((started) => started.asked === place && started.in === parent);
+function asked({ act, name, request, asked: index, in: parent }: OpenQuestion, state: RunState): DifferenceError {
+  const then = stepsOf(act, state).find((started) => started.asked === index && started.in === parent);
   const text =
     then === undefined ? `${act} asks for "${name}" now, and did not then` : `${act} asks "${name}" otherwise than "${then.name}" then`;
   return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });

@@ -1,19 +1,11 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
+import type { RoleState } from "../record/role-state.ts";
 import { nearestTo, normalForm } from "./spelling.ts";
 
 export type Routed = Pick<Message, "sendTo" | "causeBy" | "sentFrom">;
 
-export interface Recipient {
-  readonly name: string;
-  /** Its profile, or an empty text. */
-  readonly profile: string;
-  /** The frozen list of its name alone: the recipients of a message to it. */
-  readonly alone: readonly string[];
-  /** Place in the order of hiring. */
-  readonly index: number;
-  wasHired(changes: number): boolean;
-}
+export type Recipient = Pick<RoleState, "name" | "profile" | "alone" | "index" | "wasHired">;
 
 /** The addresses and causes of the roles of one definition, besides their names. */
 export interface Listening {
@@ -29,16 +21,14 @@ export interface Recipients {
 }
 
 export interface Membership {
-  readonly changes: number;
   /** The roles, also those that have left. */
   readonly roles: ReadonlyMap<string, Recipient>;
-  /** The definitions of the present roles, by their indexes. A team may continue without one of its roles. */
-  readonly definitions: readonly unknown[];
+  readonly teamChanges: number;
 }
 
 type ListenerGroup = Recipient[];
 
-const MOST_KEPT_NAMES = 1_000_000;
+const MAX_KEPT_NAMES = 1_000_000;
 
 /**
  * Finds the recipients of messages. It owns the indexes from addresses and causes to roles; routing is a pure function of these and the
@@ -51,7 +41,9 @@ const MOST_KEPT_NAMES = 1_000_000;
  * Directory.D4 (`meant`) an address that no role has is compared after normalizing alone, and one that could mean two is none.
  */
 export class Directory {
-  readonly #members: Membership;
+  readonly #state: Membership;
+  /** The definitions of the present roles, by their indexes. A team may continue without one of its roles. */
+  readonly #definitions: readonly unknown[];
   readonly #groups = new Map<Listening, ListenerGroup>();
   readonly #byAddress = new Map<string, ListenerGroup[]>();
   readonly #byCause = new Map<string, ListenerGroup[]>();
@@ -62,8 +54,9 @@ export class Directory {
   #keptNames = 0;
   #keptAt = 0;
 
-  constructor(members: Membership) {
-    this.#members = members;
+  constructor(state: Membership, definitions: readonly unknown[]) {
+    this.#state = state;
+    this.#definitions = definitions;
   }
 
   /** @param listening one object for all roles of one definition */
@@ -74,7 +67,7 @@ export class Directory {
   }
 
   /** Returns the recipients of a message. */
-  route(message: Routed, publisher: string = message.sentFrom, at: number = this.#members.changes): Recipients {
+  route(message: Routed, publisher: string = message.sentFrom, at: number = this.#state.teamChanges): Recipients {
     const { sendTo } = message;
     if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher, at);
     const routes = sendTo.map((address) => this.#routeTo(address, message, publisher, at));
@@ -87,7 +80,7 @@ export class Directory {
    *
    * @param at as in {@link Directory.route}
    */
-  meant(address: string, at: number = this.#members.changes): string | undefined {
+  meant(address: string, at: number = this.#state.teamChanges): string | undefined {
     const wanted = normalForm(address);
     const fitting = new Set<string>();
     for (const [{ addresses }, group] of this.#groups)
@@ -103,7 +96,7 @@ export class Directory {
     const known = new Set<string>();
     for (const [{ addresses }, group] of this.#groups)
       for (const role of group)
-        if (this.#isMember(role, this.#members.changes)) for (const own of [role.name, ...addresses]) known.add(own);
+        if (this.#isMember(role, this.#state.teamChanges)) for (const own of [role.name, ...addresses]) known.add(own);
     known.delete("");
     return nearestTo(address, known);
   }
@@ -130,7 +123,7 @@ export class Directory {
   }
 
   #listOf(key: string, groups: readonly ListenerGroup[], at: number, name?: string): readonly string[] {
-    const isNow = at === this.#members.changes;
+    const isNow = at === this.#state.teamChanges;
     if (isNow && this.#keptAt !== at) this.#forgetLists();
     const known = isNow ? this.#lists.get(key) : undefined;
     if (known !== undefined) return known;
@@ -140,7 +133,7 @@ export class Directory {
     const list = Object.freeze(members.sort((a, b) => a.index - b.index).map((role) => role.name));
     if (!isNow) return list;
     this.#keptNames += list.length;
-    if (this.#keptNames > MOST_KEPT_NAMES) this.#forgetLists();
+    if (this.#keptNames > MAX_KEPT_NAMES) this.#forgetLists();
     this.#lists.set(key, list);
     return list;
   }
@@ -148,21 +141,21 @@ export class Directory {
   #forgetLists(): void {
     this.#lists.clear();
     this.#keptNames = 0;
-    this.#keptAt = this.#members.changes;
+    this.#keptAt = this.#state.teamChanges;
   }
 
   #inHireOrder(names: string[]): string[] {
-    const placeOf = (name: string): number => this.#members.roles.get(name)?.index ?? 0;
-    return names.sort((a, b) => placeOf(a) - placeOf(b));
+    const indexOf = (name: string): number => this.#state.roles.get(name)?.index ?? 0;
+    return names.sort((a, b) => indexOf(a) - indexOf(b));
   }
 
   #member(name: string, at: number): Recipient | undefined {
-    const role = this.#members.roles.get(name);
-    return role === undefined || this.#members.definitions[role.index] === undefined || !role.wasHired(at) ? undefined : role;
+    const role = this.#state.roles.get(name);
+    return role !== undefined && this.#isMember(role, at) ? role : undefined;
   }
 
   #isMember(role: Recipient, at: number): boolean {
-    return this.#members.definitions[role.index] !== undefined && role.wasHired(at);
+    return this.#definitions[role.index] !== undefined && role.wasHired(at);
   }
 
   #newGroup(listening: Listening): ListenerGroup {
@@ -180,9 +173,7 @@ export class Directory {
 const nobody: readonly string[] = Object.freeze([]);
 
 function groupsAt(index: Map<string, ListenerGroup[]>, key: string): ListenerGroup[] {
-  const known = index.get(key);
-  if (known !== undefined) return known;
-  const groups: ListenerGroup[] = [];
+  const groups = index.get(key) ?? [];
   index.set(key, groups);
   return groups;
 }

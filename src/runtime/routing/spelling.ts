@@ -9,9 +9,9 @@ export function normalForm(address: string): string {
 }
 
 /** Most names in a warning, most names that are compared for it, and most letters of a name that is: some milliseconds. */
-const MOST_NEAR = 3;
-const MOST_COMPARED = 300;
-const LONGEST = 40;
+const MAX_NEAR = 3;
+const MAX_COMPARED = 300;
+const MAX_LENGTH = 40;
 
 export function nearestText(nearest: readonly string[]): string {
   return nearest.length === 0 ? "" : ` Nearest: ${nearest.map((name) => JSON.stringify(name)).join(", ")}.`;
@@ -19,15 +19,15 @@ export function nearestText(nearest: readonly string[]): string {
 
 export function nearestTo(address: string, known: ReadonlySet<string>): readonly string[] {
   const wanted = normalForm(address);
-  if (known.size > MOST_COMPARED || wanted.length > LONGEST || wanted === "") return [];
+  if (known.size > MAX_COMPARED || wanted.length > MAX_LENGTH || wanted === "") return [];
   const near = [...known].flatMap((name) => {
     const form = normalForm(name);
-    const slips = form.length > LONGEST ? Infinity : editDistance(wanted, form);
+    const slips = form.length > MAX_LENGTH ? Infinity : editDistance(wanted, form);
     const isPart = form.length > 2 && wanted.includes(form);
     return isPart || slips <= Math.max(1, Math.floor(wanted.length / 3)) ? [{ name, slips }] : [];
   });
   return near
     .sort((a, b) => a.slips - b.slips)
-    .slice(0, MOST_NEAR)
+    .slice(0, MAX_NEAR)
     .map(({ name }) => name);
 }

@@ -3,6 +3,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Cancellation } from "../../kernel/cancellation.ts";
 import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import type { Engine } from "../engine.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
 import { everyone } from "./policies.ts";
@@ -12,29 +13,13 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
-export interface DriverHost {
-  readonly state: RunState;
-  /** Limit on concurrent activations. */
-  readonly concurrency: number;
-  /** Rounds until the run stops. */
-  readonly roundsLeft: () => number;
-  readonly midRound: boolean;
-  /** Ended when nothing more may start. */
+/** What a driver runs: an engine, or the shard of one. */
+export interface DriverHost extends Pick<
+  Engine,
+  "state" | "concurrency" | "roundsLeft" | "midRound" | "checkpoint" | "resumed" | "mayAct" | "isPlain" | "turn" | "advance" | "onMail"
+> {
   readonly scope: Pick<Cancellation, "ended">;
-  /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
-  readonly checkpoint: (() => boolean) | undefined;
-  /** Resolves when activations may start again; undefined unless the run is paused. */
-  readonly resumed: (() => Promise<void> | undefined) | undefined;
-  mayAct(role: RoleState): boolean;
-  isPlain(role: RoleState): boolean;
-  /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
-  turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /** Delivers the messages of the present stage of so many, and ends the round with the last one. */
   endRound(stages: number): void | Promise<void>;
-  /** Moves the clock on to a tick, and delivers the messages that are due. @param role the role that acts at this tick, where it was drawn */
-  advance(tick: number, role?: string): void;
-  /** Calls `wake` whenever a message comes from outside. */
-  onMail(wake: () => void): void;
 }
 
 export interface Driver {
@@ -49,7 +34,7 @@ export function driverOf(scheduler: Scheduler): Driver {
 
 interface Batch {
   readonly roles: readonly RoleState[];
-  begun: number;
+  started: number;
 }
 
 /**
@@ -120,7 +105,7 @@ class ScheduledRun {
       const isAll = this.#scheduler.select === everyone && !this.#isSwept;
       const roles = this.#end !== undefined ? none : isAll ? ready : this.#chosen(ready);
       if (roles === undefined) continue;
-      const batch = { roles, begun: 0 };
+      const batch = { roles, started: 0 };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
       if (this.#running > 0 && (this.#hasRounds || batch.roles.length === 0)) await this.#change();
       else if (batch.roles.length > 0) continue;
@@ -175,7 +160,6 @@ class ScheduledRun {
     return this.#scheduler.wait === undefined ? this.#selected(this.#view(ready)) : this.#drawn(ready);
   }
 
-  /** Returns the roles whose turn in this round is still to come, once in a round. */
   #sweep(): readonly RoleState[] {
     const { round, acted, roundStart, lastActed, roles } = this.#host.state;
     if (this.#swept === round) return [];
@@ -221,15 +205,15 @@ class ScheduledRun {
     return this.#scheduler.clock === "time" ? ["scheduler", activations, tick] : ["scheduler", activations];
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no place in the list, or a place that was chosen before */
+  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no index in the list, or one that was chosen before */
   #selected(view: SchedulerView & { readonly ready: readonly RoleState[] }): readonly RoleState[] {
     const { ready } = view;
     const chosen: RoleState[] = [];
     const isTaken = new Uint8Array(ready.length);
-    for (const place of this.#scheduler.select(view)) {
-      const role = typeof place === "number" ? ready[place] : undefined;
-      if (role === undefined || isTaken[place] === 1) throw badChoice(this.#scheduler.name, ready.length, place);
-      isTaken[place] = 1;
+    for (const index of this.#scheduler.select(view)) {
+      const role = typeof index === "number" ? ready[index] : undefined;
+      if (role === undefined || isTaken[index] === 1) throw badChoice(this.#scheduler.name, ready.length, index);
+      isTaken[index] = 1;
       chosen.push(role);
     }
     return chosen;
@@ -238,17 +222,17 @@ class ScheduledRun {
   /** Begins as many turns as possible. Returns a promise to await before more can begin; undefined when none is left to begin. */
   #startNext(batch: Batch): Promise<void> | undefined {
     const { state, scope } = this.#host;
-    while (batch.begun < batch.roles.length && this.#end === undefined) {
+    while (batch.started < batch.roles.length && this.#end === undefined) {
       const paused = this.#host.resumed?.();
       if (paused !== undefined) return paused;
       if (this.#running > 0 && (this.#isSerial || this.#running >= this.#host.concurrency)) return this.#change();
       if (scope.ended !== undefined) this.#end = "interrupted";
-      else if (!this.#hasRounds && batch.begun + this.#running > 0 && this.#host.roundsLeft() <= 0) this.#end = "rounds";
+      else if (!this.#hasRounds && batch.started + this.#running > 0 && this.#host.roundsLeft() <= 0) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;
       // Without rounds messages may become due after every activation.
       if (state.delayed.size > 0 && isDue(state)) this.#host.advance(state.tick);
-      const role = batch.roles[batch.begun] as RoleState;
-      batch.begun += 1;
+      const role = batch.roles[batch.started] as RoleState;
+      batch.started += 1;
       // A turn that ended since the choice may have changed that.
       if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
       const turn = this.#host.turn(role);
@@ -309,12 +293,11 @@ function isDue({ delayed, tick }: RunState): boolean {
   return delayed.first !== undefined && delayed.first <= tick;
 }
 
-/** Returns roles in the order of hiring. */
 function inHireOrder(roles: RoleState[]): RoleState[] {
-  if (roles.every((role, place) => place === 0 || role.index > (roles[place - 1] as RoleState).index)) return roles;
+  if (roles.every((role, index) => index === 0 || role.index > (roles[index - 1] as RoleState).index)) return roles;
   const { length } = roles;
   const keys = new Float64Array(length);
-  for (let place = 0; place < length; place += 1) keys[place] = (roles[place] as RoleState).index * length + place;
+  for (let index = 0; index < length; index += 1) keys[index] = (roles[index] as RoleState).index * length + index;
   keys.sort();
   const ordered: RoleState[] = [];
   for (const key of keys) ordered.push(roles[key % length] as RoleState);
@@ -328,10 +311,10 @@ function badPause(name: string, pause: unknown): UsageError {
   );
 }
 
-function badChoice(name: string, ready: number, place: unknown): UsageError {
-  const came = place === undefined ? "no role while none is running" : `${valueText(place)} (a place may be chosen once)`;
+function badChoice(name: string, ready: number, index: unknown): UsageError {
+  const came = index === undefined ? "no role while none is running" : `${valueText(index)} (an index may be chosen once)`;
   return new UsageError(
     "SCHEDULER_CHOICE",
-    `Expected the scheduler ${name} to choose among the places 0 to ${ready - 1} of ready, got ${came}. Return places of ready from select.`,
+    `Expected the scheduler ${name} to choose among the indexes 0 to ${ready - 1} of ready, got ${came}. Return indexes of ready from select.`,
   );
 }

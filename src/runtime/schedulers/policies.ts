@@ -119,14 +119,13 @@ function staged(given: unknown): Scheduler {
     delivers: "round",
     stages: stages.length,
     select: ({ ready, stage }) =>
-      [...ready.keys()].filter((place) => {
-        const { name, profile } = ready[place] ?? { name: "", profile: "" };
+      [...ready.keys()].filter((index) => {
+        const { name, profile } = ready[index] ?? { name: "", profile: "" };
         return (stageOf.get(name) ?? stageOf.get(profile) ?? last) === stage;
       }),
   };
 }
 
-/** @throws UsageError `SCHEDULER_INVALID` */
 function stagesIn(given: unknown): readonly (readonly string[])[] {
   const todo = 'Write stages: [["Ann", "Bob"], ["Judge"]].';
   const isStage = (stage: unknown): stage is readonly string[] =>
@@ -135,7 +134,7 @@ function stagesIn(given: unknown): readonly (readonly string[])[] {
     throw invalid("stages of the scheduler staged", "lists of names or profiles of roles, one or more of each", given, todo);
   }
   const names = given.flat();
-  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw invalid("stages of the scheduler staged", "every name once", `${twice} twice`, todo);
   return given;
 }
@@ -148,7 +147,7 @@ function placeIn({ length }: { readonly length: number }, random: () => number):
   return Math.floor(random() * length);
 }
 
-/** Shuffles a list in place, every order with equal chance, and returns it. */
+/** Shuffles a list in index, every order with equal chance, and returns it. */
 function shuffle<T>(list: T[], random: () => number): T[] {
   for (let last = list.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));

@@ -35,7 +35,7 @@ export type ArrivalOrder = "hire" | "shuffled" | "sender";
 export interface ReadyRole {
   readonly name: string;
   readonly profile: string;
-  /** Place in the order of hiring, from 0. */
+  /** Index in the order of hiring, from 0. */
   readonly index: number;
   /** Messages in its mailbox. */
   readonly waiting: number;
@@ -111,7 +111,7 @@ export interface Scheduler {
   /** The number of stages of a round, where it delivers by the `round`: messages are delivered at the end of each. Default 1. */
   readonly stages?: number;
   /**
-   * Returns the places in `ready` of the roles that act now, each once, in the order in which they begin. It is called when there is a role in
+   * Returns the indexes in `ready` of the roles that act now, each once, in the order in which they begin. It is called when there is a role in
    * `ready`: with rounds or turns `serial` once all chosen roles have acted, else whenever an activation has ended or a message came from
    * outside. An empty choice ends the stage or the round, or waits for the turns under way.
    */

@@ -18,17 +18,14 @@ import type { RunState } from "../record/run-state.ts";
 import { assertArrivalOrder, recordedBy } from "../schedulers/scheduler.ts";
 import { restored as restoredState, snapshotOf, recordedState } from "./snapshot.ts";
 
-/** Limit on the names in an error. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
-/** Returns the state of an environment as plain JSON. */
 export function environmentSnapshot(state: RunState): Json {
   return { runId: state.runId, ...snapshotOf(state) };
 }
 
 type MakeEnvironment = (options: EnvironmentOptions, backing: RunBacking) => Environment;
 
-/** See {@link Environment.restore}. */
 export async function restored(from: unknown, o: RestoreOptions, make: MakeEnvironment): Promise<Environment> {
   if (!isRecord(from) || from["journal"] === undefined) return environmentWith({ state: stateOfSnapshot(from) }, o, make);
   const { journal, id } = from;
@@ -41,7 +38,7 @@ export async function restored(from: unknown, o: RestoreOptions, make: MakeEnvir
 async function fromRecord(journal: Journal, id: string, o: RestoreOptions, make: MakeEnvironment): Promise<Environment> {
   const claim = await journal.claim(id);
   try {
-    const { state, last } = await recordedState(journal, id, (place) => journal.read(id, place));
+    const { state, last } = await recordedState(journal, id, (from) => journal.read(id, from));
     if (state.seq === 0)
       throw new JournalError("RUN_NOT_STARTED", `Expected a run that has begun, but ${id} has no events. Start it: new Environment.`);
     assertNotErased(state);
@@ -72,7 +69,6 @@ function environmentWith(
   return environment;
 }
 
-/** @throws UsageError `SNAPSHOT_INVALID` */
 function stateOfSnapshot(snapshot: unknown): RunState {
   const { runId, seq, state } = isRecord(snapshot) ? snapshot : {};
   if (isText(runId) && isCount(seq) && isText(state)) {
@@ -102,7 +98,7 @@ function definitionsOf(state: RunState, roles: unknown): readonly (readonly [nam
     else if (isHired || waiting > 0) missing.push(name);
   }
   if (missing.length === 0) return found;
-  const names = listed(missing, MOST_NAMES);
+  const names = listed(missing, MAX_NAMES);
   throw new UsageError(
     "TEAM_CHANGED",
     `Expected the definitions of all roles, as they were, but not those of ${names}. Give them in roles.`,

@@ -23,13 +23,10 @@ import type { LastSnapshot } from "./snapshot-writer.ts";
 /** It grows with every change of the form of a state and of what `apply` makes of an event. */
 export const STATE_VERSION = 10;
 
-/** Hexadecimal digits of a SHA-256. */
 const HASH_LENGTH = 64;
 
-/** Limit on the bytes of an inflated snapshot. */
 const MAX_BYTES = 2 ** 30;
 
-/** The fastest level makes it twenty times smaller. */
 const LEVEL = { level: 1 };
 
 /** Returns the snapshot of a state. @param last the event that the state has applied last. Default: it belongs to no record */
@@ -88,7 +85,6 @@ function isContent(value: unknown): value is Content {
   return isRecord(value) && value["v"] === STATE_VERSION && typeof value["after"] === "string" && isRecord(value["form"]);
 }
 
-/** Freezes all objects and lists in a value. The state copies those that change. */
 function frozen<T>(value: T): T {
   if (value instanceof Map) for (const item of value.values()) frozen(item);
   else if (typeof value === "object" && value !== null && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(frozen);
@@ -100,7 +96,6 @@ export function continuesFrom({ state, after }: RestoredState, event: RunEvent):
   return event.seq === state.seq - 1 && event.runId === state.runId && contentHash(event) === after;
 }
 
-/** A run as its record has it. */
 export interface RecordedState {
   readonly state: RunState;
   /** The snapshot that the state was restored from. */

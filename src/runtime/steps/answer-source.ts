@@ -17,13 +17,6 @@ export interface OpenQuestion {
   readonly isFresh: boolean;
 }
 
-export interface AskedAgain {
-  readonly recorded: StepStarted;
-  readonly asked: number;
-  /** The number of steps that the activation asked for before. */
-  readonly nth: number;
-}
-
 export interface SourcedAnswer {
   readonly outcome: StepOutcome;
   /** Sequence number of the event that gave it. */
@@ -47,19 +40,19 @@ export interface AnswerSource {
    */
   answer(question: OpenQuestion): SourcedAnswer | undefined;
   /** Milliseconds: when the activation began in the source; undefined: it did not. */
-  startOf(act: string): number | undefined;
+  startOf?(act: string): number | undefined;
   /**
-   * Called for every recorded step when its activation asks for it again.
+   * Called for every recorded step when its activation asks for it again, as the `nth` one and with the index `asked`.
    *
    * @throws ControlError when it must not be asked for now
    */
-  askAgain(step: AskedAgain): void;
+  askAgain?(recorded: StepStarted, asked: number, nth: number): void;
   /** Returns the recorded failure of a repeated effect, which then fails here too; undefined: the effect happens. */
-  unrepeated(act: string, key: string): ErrorRecord | undefined;
+  unrepeated?(act: string, key: string): ErrorRecord | undefined;
   /**
    * Returns the difference when an activation ran again and did not ask for recorded steps; undefined where that is none.
    *
    * @param failure the failure of the activation, if it failed
    */
-  notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): ControlError | undefined;
+  notAsked?(act: string, unasked: readonly StepRecord[], failure: unknown): ControlError | undefined;
 }

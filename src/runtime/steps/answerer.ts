@@ -1,6 +1,6 @@
 import { unboundedPool } from "../../model/budget-pool.ts";
 import type { z } from "zod";
-import type { AskOptions, EffectDoor, RoleCard } from "../../role/context.ts";
+import type { AskOptions, EffectDoor, RoleCard, RoleContext } from "../../role/context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
@@ -10,7 +10,7 @@ import { type CallPolicy, type CallTuning, policyWithin } from "../../model/call
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
-import type { ModelPrice, PriceTable } from "../../model/price.ts";
+import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
@@ -18,7 +18,7 @@ import type { HumanPort } from "../../tool/approval.ts";
 import type { Hand } from "../../kernel/handed-out.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
-import { type AskingRole, Persons } from "./persons.ts";
+import { Persons } from "./persons.ts";
 
 export interface AnswererParts {
   readonly model?: ChatModel;
@@ -37,16 +37,16 @@ export interface AnswererParts {
   readonly tell: Tell;
 }
 
-/** A role with the text that introduces it to its model. */
-export interface Introduced {
-  readonly introduction: string;
+/** The role that asks, in one activation. */
+export interface Asker extends Pick<RoleContext, "role" | "introduction"> {
+  readonly spec: RoleSpec;
+  /** The number of changes of the team that it knows of. */
+  readonly teamAt: number;
 }
 
 interface ActivationQuestion {
   readonly steps: StepPort;
-  readonly spec: RoleSpec;
-  readonly card: RoleCard;
-  readonly asker: Introduced;
+  readonly asker: Asker;
   readonly prompt: string;
   readonly options: AskOptions & { readonly schema?: z.ZodType };
   readonly remembered?: readonly ChatMessage[];
@@ -72,7 +72,8 @@ export class Answerer {
       prices,
       requirePrice,
       logger,
-      onPrice: (model, price) => this.#tellPrice(model, price),
+      // Observed values are frozen, and the price may be an object of the program.
+      onPrice: (model, price) => parts.tell("model.priced")?.({ type: "model.priced", model, price: structuredClone(price ?? null) }),
     };
   }
 
@@ -81,23 +82,17 @@ export class Answerer {
     this.policy = policyWithin(above, this.#policy);
   }
 
-  /** Observed values are frozen, and the price may be an object of the program. */
-  #tellPrice(model: string, price: ModelPrice | undefined): void {
-    this.#parts.tell("model.priced")?.({ type: "model.priced", model, price: price === undefined ? null : structuredClone(price) });
-  }
-
-  async ask(question: ActivationQuestion): Promise<unknown> {
-    const { spec, options, card, asker, steps, prompt, remembered = [] } = question;
-    if (spec.role.human) return this.persons.askPlayer(steps, card, prompt, options.schema);
+  async ask({ steps, asker, prompt, options, remembered = [] }: ActivationQuestion): Promise<unknown> {
+    const { spec, role, introduction } = asker;
     const { system, images, temperature, maxTokens, schema } = options;
-    const { introduction } = asker;
+    if (spec.role.human) return this.persons.askPlayer(steps, role, prompt, schema);
     const messages: readonly ChatMessage[] = [
       { role: "system", content: system === undefined ? introduction : `${introduction}\n\n${system}` },
       ...remembered,
       { role: "user", content: prompt, ...(images === undefined ? {} : { images }) },
     ];
-    const model = this.#modelOf(spec, card, options.model);
-    const input = { steps, model, messages, policy: this.policy, ...this.#listening(card, options), temperature, maxTokens };
+    const model = this.#modelOf(asker, options.model);
+    const input = { steps, model, messages, policy: this.policy, ...this.#listening(role, options), temperature, maxTokens };
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
@@ -107,30 +102,29 @@ export class Answerer {
    * @param isQuiet its text is not sent to the observers of the run
    * @throws UsageError `MODEL_MISSING`
    */
-  model(steps: StepPort, spec: RoleSpec, card: RoleCard, given: ChatModel | undefined, isQuiet: boolean): SteppedModel {
-    return steppedModel(this.#modelOf(spec, card, given), { steps, policy: this.policy, ...(isQuiet ? {} : this.#listening(card, {})) });
+  model(steps: StepPort, asker: Asker, given: ChatModel | undefined, isQuiet: boolean): SteppedModel {
+    const listener = isQuiet ? {} : this.#listening(asker.role, {});
+    return steppedModel(this.#modelOf(asker, given), { steps, policy: this.policy, ...listener });
   }
 
-  #modelOf({ role }: RoleSpec, card: RoleCard, given?: ChatModel): ChatModel {
+  #modelOf({ spec, role: { name } }: Asker, given?: ChatModel): ChatModel {
     const { model, models } = this.#parts;
-    const own = models !== undefined && Object.hasOwn(models, card.name) ? models[card.name] : role.model;
-    return given ?? own ?? model ?? missingModel(card.name);
+    const own = models !== undefined && Object.hasOwn(models, name) ? models[name] : spec.role.model;
+    return given ?? own ?? model ?? missingModel(name);
   }
 
   get persons(): Persons {
-    const { human, clock, isPlayedByModel } = this.#parts;
-    return (this.#persons ??= new Persons({ human, clock, isPlayedByModel }));
+    return (this.#persons ??= new Persons(this.#parts));
   }
 
-  /** Returns the door of the effect of a step. @param door its promises are not handed out */
-  effectDoor(door: StepDoor, hand: Hand, spec: RoleSpec, card: RoleCard, asker: Introduced & AskingRole): EffectDoor {
+  /** Returns what the effect of a step may use. @param door its promises are not handed out */
+  effectDoor(door: StepDoor, hand: Hand, asker: Asker): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
-      hand(askName(prompt), this.ask({ steps: door, spec, card, asker, prompt, options }));
-    const person = this.persons.human(door, asker);
+      hand(askName(prompt), this.ask({ steps: door, asker, prompt, options }));
+    const human = handedHuman(this.persons.human(door, asker), hand);
     const { key, mode, signal, ending, attempts } = door;
     const step: StepPort["step"] = (inner, effect) => hand(stepName(inner), door.step(inner, effect));
-    const budget = attempts.budget ?? unboundedPool();
-    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: handedHuman(person, hand) };
+    return { key, mode, signal, ending, attempts, step, human, budget: attempts.budget ?? unboundedPool(), ask: ask as EffectDoor["ask"] };
   }
 
   /**

@@ -8,21 +8,20 @@ import {
   stepErrorFrom,
   TimeoutError,
 } from "../../kernel/errors.ts";
-import type { CancellationScope } from "../../kernel/cancellation.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
-import { type Mask, masked } from "../../kernel/mask.ts";
+import { masked } from "../../kernel/mask.ts";
 import { type Attempts, attemptsWith, type RecordedTry, type StepDoor, type StepPort } from "../../kernel/step.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { paidTwice } from "../../model/funds.ts";
 import { maskedError } from "../record/masking.ts";
+import type { RoleTurn } from "../turn/turn.ts";
 import type { AskedStep, Tries } from "./tries.ts";
 
-interface InnerParts {
-  readonly act: string;
+interface Inner {
+  readonly turn: RoleTurn;
   readonly tries: Tries;
-  readonly mask: Mask;
-  readonly scope: CancellationScope;
-  readonly endedBy: () => unknown;
+  /** The first interruption of the steps of the activation. */
+  readonly control: () => unknown;
 }
 
 /**
@@ -39,10 +38,10 @@ interface InnerParts {
 export async function stepAround(
   outer: StepPort,
   { spec, request, key }: AskedStep,
-  inner: InnerParts,
+  inner: Inner,
   effect: (door: StepDoor) => Promise<unknown>,
 ): Promise<unknown> {
-  const { tries, mask, scope } = inner;
+  const { tries, turn } = inner;
   let known: RecordedTry | undefined;
   const onRecorded = (given: RecordedTry): void => {
     known = given;
@@ -50,14 +49,14 @@ export async function stepAround(
   };
   const { shown: _shown, ...same } = spec;
   try {
-    return await outer.step<unknown>({ ...same, request, origin: `${inner.act} ${key}`, onRecorded }, async (door) => {
+    return await outer.step<unknown>({ ...same, request, origin: `${turn.started.act} ${key}`, onRecorded }, async (door) => {
       let isRefused = false;
       const attempts = attemptsOf(door, tries, { isPaid: spec.metered === true, refused: () => (isRefused = true) });
       try {
         // What the activation does not wait for any more must not hold the one around it.
-        const value = await scope.until(effect({ ...door, attempts }));
+        const value = await turn.scope.until(effect({ ...door, attempts }));
         // The record around this one does not know the secrets of this one.
-        return masked(mask, jsonRoundTrip<unknown>(value) as Json);
+        return masked(turn.tools.mask, jsonRoundTrip<unknown>(value) as Json);
       } catch (error) {
         throw failureOf(error, inner, isRefused);
       }
@@ -91,11 +90,11 @@ async function repaid(tries: Attempts, { cost, usage }: RecordedTry): Promise<vo
   tries.settle({ cost, basis: cost === 0 ? "none" : "usage", ...(usage === undefined ? {} : { usage }) });
 }
 
-function failureOf(error: unknown, { mask, endedBy }: InnerParts, isRefused: boolean): unknown {
-  const ended = error instanceof ControlError ? endedBy() : undefined;
+function failureOf(error: unknown, { turn, control }: Inner, isRefused: boolean): unknown {
+  const ended = error instanceof ControlError ? (turn.scope.ended?.reason ?? control()) : undefined;
   const isFailure = !(error instanceof ControlError) || error instanceof AbortedError || (error instanceof BudgetError && error === ended);
   if (!isFailure) return error;
-  const record = maskedError(mask, ended instanceof TimeoutError ? ended : error);
+  const record = maskedError(turn.tools.mask, ended instanceof TimeoutError ? ended : error);
   return stepErrorFrom(isRefused || ended !== undefined ? record : counted(record, 1));
 }
 

@@ -11,10 +11,9 @@ import type { ChatModel } from "../../model/chat-model.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { RoleTurn } from "../turn/turn.ts";
-import { askName, handedHuman, stepName } from "./answerer.ts";
-import type { AskingRole } from "./persons.ts";
+import { type Asker, askName, handedHuman, stepName } from "./answerer.ts";
 
-type Asker = Pick<RoleContext, "role" | "introduction" | "memory" | "news" | "logger" | "signal"> & AskingRole;
+type AskingRole = Asker & Pick<RoleContext, "memory" | "news" | "logger" | "signal">;
 
 /**
  * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the recollection and the
@@ -24,7 +23,7 @@ type Asker = Pick<RoleContext, "role" | "introduction" | "memory" | "news" | "lo
  */
 export class Asking {
   readonly #turn: RoleTurn;
-  readonly #asker: Asker;
+  readonly #asker: AskingRole;
   #nesting: Nesting | undefined;
   #human: Human | undefined;
   #recollection: Recollection | undefined;
@@ -32,7 +31,7 @@ export class Asking {
   #port: StepPort | undefined;
   #door: StepPort | undefined;
 
-  constructor(turn: RoleTurn, asker: Asker) {
+  constructor(turn: RoleTurn, asker: AskingRole) {
     this.#turn = turn;
     this.#asker = asker;
   }
@@ -51,7 +50,7 @@ export class Asking {
       answer: async (question, signal) =>
         question.tool !== undefined && allowedTools.has(question.tool) ? "always" : person.answer(question, signal),
     };
-    return (this.#human = handedHuman(human, (what, work) => this.#hand(what, work)));
+    return (this.#human = handedHuman(human, (what, work) => this.#turn.hand(what, work)));
   }
 
   get model(): SteppedModel {
@@ -60,10 +59,8 @@ export class Asking {
 
   /** Another model than the role's, or the role's, with its calls recorded as steps. */
   modelOf(given: ChatModel | undefined): SteppedModel {
-    const { answerer } = this.#turn.tools;
-    const { spec } = this.#turn.definition;
-    const model = answerer.model(this.port, spec, this.#asker.role, given, false);
-    return { ...model, chat: (request, o) => this.#hand("model.chat", model.chat(request, o)) };
+    const model = this.#turn.tools.answerer.model(this.port, this.#asker, given, false);
+    return { ...model, chat: (request, o) => this.#turn.hand("model.chat", model.chat(request, o)) };
   }
 
   /** The steps as the library uses them: their promises are not handed out. */
@@ -72,7 +69,7 @@ export class Asking {
   }
 
   get steps(): StepPort {
-    return (this.#door ??= { step: (spec, effect) => this.#hand(stepName(spec), this.#step(spec, effect)) });
+    return (this.#door ??= { step: (spec, effect) => this.#turn.hand(stepName(spec), this.#step(spec, effect)) });
   }
 
   get newSummary(): RoleSummary | undefined {
@@ -81,38 +78,31 @@ export class Asking {
 
   ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> {
     this.#nesting?.assertOutside("ask");
-    const { steps, tools, definition } = this.#turn;
-    const { answerer } = tools;
-    const { spec } = definition;
-    const question = { steps, spec, card: this.#asker.role, asker: this.#asker, prompt, options };
-    const recollection = spec.role.human ? undefined : this.#remembering();
+    const { answerer } = this.#turn.tools;
+    const question = { steps: this.#turn.steps, asker: this.#asker, prompt, options };
+    const recollection = this.#asker.spec.role.human ? undefined : this.#remembering();
     const answer =
       options.recall === false || recollection === undefined
         ? answerer.ask(question)
         : recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));
-    return this.#hand(askName(prompt), answer);
+    return this.#turn.hand(askName(prompt), answer);
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions): Promise<T> {
     const { answerer } = this.#turn.tools;
-    const { spec } = this.#turn.definition;
     const given: StepSpec = { kind: "step", name, request, ...o };
-    const work = this.#step(given, (_door, hand, bare) => effect(answerer.effectDoor(bare, hand, spec, this.#asker.role, this.#asker)));
-    return this.#hand(stepName(given), work);
+    const work = this.#step(given, (_door, hand, bare) => effect(answerer.effectDoor(bare, hand, this.#asker)));
+    return this.#turn.hand(stepName(given), work);
   }
 
   recall(about: string | undefined): Promise<readonly ChatMessage[]> {
     this.#nesting?.assertOutside("recall");
-    return this.#hand("recall", this.#remembering()?.recall(about) ?? Promise.resolve([]));
-  }
-
-  #hand<T>(what: string, work: Promise<T>): Promise<T> {
-    return this.#turn.hand(what, work);
+    return this.#turn.hand("recall", this.#remembering()?.recall(about) ?? Promise.resolve([]));
   }
 
   #step<T>(spec: StepSpec, effect: HandingEffect<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
-    const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
+    const nesting = (this.#nesting ??= new Nesting(this.#turn.started.act));
     return this.#turn.steps.step(spec, (door) =>
       nesting.begin(() => awaitingAll(stepName(spec), door, effect, (what) => this.#turn.warnOfLost(what))),
     );
@@ -121,7 +111,6 @@ export class Asking {
   #remembering(): Recollection | undefined {
     const { steps, role: state, tools, definition } = this.#turn;
     const { answerer, host } = tools;
-    const { spec } = definition;
     const asker = this.#asker;
     const remembered = definition.remembers === "longer" ? host.memoryOf(state.name) : undefined;
     if (remembered === undefined) return undefined;
@@ -132,9 +121,9 @@ export class Asking {
       news: () => asker.news,
       summary: state.summary,
       steps,
-      model: (given) => answerer.model(steps, spec, asker.role, given, true),
+      model: (given) => answerer.model(steps, asker, given, true),
       policy: answerer.policy,
-      longest: spec.role.timeout / 2,
+      longest: asker.spec.role.timeout / 2,
       logger: asker.logger,
       signal: asker.signal,
     }));

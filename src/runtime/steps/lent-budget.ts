@@ -2,7 +2,6 @@ import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../.
 import type { Cancellation } from "../../kernel/cancellation.ts";
 import { UsageError } from "../../kernel/errors.ts";
 
-/** A change of the lent amounts, in micro-dollars. */
 export interface LentChange {
   readonly spent?: number;
   readonly held?: number;
@@ -21,7 +20,6 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
    * @throws BudgetError, ControlError
    */
   take(amount: number, ending: Cancellation, room: number): Promise<number>;
-  /** Starts no waiting try. */
   lent(change: LentChange): void;
   settled(): void;
   charge(amount: number): void;
@@ -80,7 +78,6 @@ export class LentBudget implements BudgetPool {
     return Promise.resolve(account);
   }
 
-  /** Closes the budget. @returns micro-dollars that were spent or are still held */
   close(): number {
     const all = this.#spent + this.#held;
     this.isClosed = true;

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { onAbort } from "../../kernel/abort.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import { OutputError, StepError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
@@ -8,22 +7,10 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { RoleCard } from "../../role/context.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
+import type { Asker, AnswererParts } from "./answerer.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
 
-const MOST_TRIES = 3;
-
-export interface PersonsParts {
-  readonly human: HumanPort | undefined;
-  readonly clock: Clock;
-  /** True for the name of a role that no person plays, and that was hired after that many changes of the team. */
-  readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
-}
-
-export interface AskingRole {
-  readonly role: RoleCard;
-  /** The number of changes of the team that it knows of. */
-  readonly teamAt: number;
-}
+const MAX_TRIES = 3;
 
 type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
 
@@ -36,13 +23,13 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
  * Persons.H3 (`#typed`) a question that is asked again because its answer did not fit the schema keeps the deadline of the first.
  */
 export class Persons {
-  readonly #parts: PersonsParts;
+  readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel">;
 
-  constructor(parts: PersonsParts) {
+  constructor(parts: AnswererParts) {
     this.#parts = parts;
   }
 
-  human(steps: StepPort, asker: AskingRole): Human {
+  human(steps: StepPort, asker: Asker): Human {
     return {
       ask: ((question: string, o?: AnyHumanAsk) => this.#ask(steps, asker, question, o)) as Human["ask"],
       answer: (question, signal) => {
@@ -52,32 +39,30 @@ export class Persons {
     };
   }
 
-  async #ask(steps: StepPort, { role: card, teamAt }: AskingRole, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
+  async #ask(steps: StepPort, { role: card, teamAt }: Asker, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
     const ready = readyQuestion(question, o);
     if (o.to !== undefined && this.#parts.isPlayedByModel(o.to, teamAt)) throw notAPerson(card.name, o.to);
     if (o.schema === undefined) return this.#step(steps, card, ready, o.deadline);
-    return this.#typed(steps, card, { ready, schema: o.schema, deadline: o.deadline });
+    return this.#typed(steps, card, ready, o.schema, o.deadline);
   }
 
   /** Asks the person who plays a role what its model would be asked. */
   askPlayer(steps: StepPort, card: RoleCard, prompt: string, schema: z.ZodType | undefined): Promise<unknown> {
     if (schema === undefined) return this.#step(steps, card, { question: prompt }, undefined);
-    return this.#typed(steps, card, { ready: { question: prompt, form: fieldsForm(schema) }, schema, deadline: undefined });
+    return this.#typed(steps, card, { question: prompt, form: fieldsForm(schema) }, schema, undefined);
   }
 
   /** Asks until the answer fits the schema: its form does not carry all rules of it. */
   async #typed(
     steps: StepPort,
     card: RoleCard,
-    {
-      ready,
-      schema,
-      deadline,
-    }: { readonly ready: ReadyQuestion; readonly schema: z.ZodType; readonly deadline: number | Date | undefined },
+    ready: ReadyQuestion,
+    schema: z.ZodType,
+    deadline: number | Date | undefined,
   ): Promise<unknown> {
     let [asked, answer, fault]: [ReadyQuestion, Json, string] = [ready, null, ""];
     let until = deadline;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       answer = await this.#step(steps, card, asked, until, (first) => (until = new Date(Math.min(first, LAST_TIME))));
       const parsed = schema.safeParse(answer);
       if (parsed.success) return parsed.data;
@@ -127,32 +112,30 @@ export class Persons {
   }
 
   /** Undefined when the time passes first. The work may ignore its signal. */
-  #within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  async #within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const limit = new AbortController();
-    return new Promise<T | undefined>((resolve, reject) => {
-      const cancel = this.#parts.clock.timer(ms, () => {
+    let cancel = (): void => {};
+    const late = new Promise<undefined>((resolve) => {
+      cancel = this.#parts.clock.timer(ms, () => {
         resolve(undefined);
         limit.abort();
       });
-      // A run that is stopped does not leave a timer behind.
-      const letGo = onAbort(signal, () => cancel());
-      const end = (settle: () => void): void => {
-        cancel();
-        letGo();
-        settle();
-      };
-      work(AbortSignal.any([signal, limit.signal])).then(
-        (value) => end(() => resolve(value)),
-        (error: Error) => end(() => reject(error)),
-      );
     });
+    // A run that is stopped does not leave a timer behind.
+    const unsubscribe = onAbort(signal, () => cancel());
+    try {
+      return await Promise.race([work(AbortSignal.any([signal, limit.signal])), late]);
+    } finally {
+      cancel();
+      unsubscribe();
+    }
   }
 
   async #fitting(question: HumanQuestion, signal: AbortSignal): Promise<Json> {
     const { human } = this.#parts;
     if (human === undefined) throw waitingFor(question);
     let asked = question;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const answer = await answered(human, asked, signal);
       if (question.form === undefined) return textOf(question, answer);
       const check = checkAnswer(question.form, answer);

@@ -3,7 +3,6 @@ import { NotJsonError } from "../../kernel/errors.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 
-/** A value without secrets: as it is recorded, and as canonical JSON. */
 export interface WrittenValue {
   readonly value: Json;
   readonly text: string;

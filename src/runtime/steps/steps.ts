@@ -1,5 +1,5 @@
 import { interruptionBy } from "../../kernel/abort.ts";
-import { throwIfEnded } from "../../kernel/cancellation.ts";
+import { type CancellationScope, throwIfEnded } from "../../kernel/cancellation.ts";
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { AbortedError, ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.ts";
@@ -10,12 +10,14 @@ import { seedsOf, withMeter } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
-import type { StepOutcome, StepRecord, StepSpending } from "../record/role-state.ts";
+import type { RetryState, StepOutcome, StepRecord, StepSpending } from "../record/role-state.ts";
 import { spentBefore, spentInside, spentThere } from "../record/step-spending.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { bothProgress, progressOf } from "./tool-progress.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
-import { type AskedStep, type StepsParts, Tries } from "./tries.ts";
+import type { TurnTools } from "../turn/commit.ts";
+import type { RoleTurn } from "../turn/turn.ts";
+import { type AskedStep, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
 
@@ -55,7 +57,14 @@ type Position = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "o
  * for it again.
  */
 export class ActivationSteps implements StepPort {
-  readonly #parts: StepsParts;
+  readonly #turn: RoleTurn;
+  readonly #tools: TurnTools;
+  readonly #act: string;
+  readonly #scope: CancellationScope;
+  /** The steps of the activation in the record when this attempt began. */
+  readonly #recorded: ReadonlyMap<string, StepRecord> | undefined;
+  /** The failed attempts before. */
+  readonly #retry: RetryState;
   readonly #requests: StepRequests;
   readonly #own: Siblings = { path: "", parent: undefined, asked: 0, isOrdered: true };
   readonly #inFlight = new Set<Promise<unknown>>();
@@ -67,49 +76,40 @@ export class ActivationSteps implements StepPort {
   readonly #reused = new Map<string, StepOutcome>();
   #inside: ReadonlyMap<string, StepSpending> | undefined;
   #phase: "open" | "closing" | "closed" = "open";
-  #now: number;
-  #teamAt: number;
-  #control: ControlError | undefined;
-  #failedStep: string | undefined;
   #untimed = 0;
-
-  constructor(parts: StepsParts) {
-    this.#parts = parts;
-    this.#requests = new StepRequests(parts.mask);
-    this.#own.outer = parts.outer;
-    this.#now = parts.startedAt;
-    this.#teamAt = parts.teamAt;
-    if (parts.isOver) this.#phase = "closed";
-  }
-
-  get now(): number {
-    return this.#now;
-  }
-
+  now: number;
   /** The number of changes of the team before the last released answer was recorded. */
-  get teamAt(): number {
-    return this.#teamAt;
-  }
-
-  get control(): ControlError | undefined {
-    return this.#control;
-  }
-
+  teamAt: number;
+  /** The first interruption. */
+  control: ControlError | undefined;
   /** The name of the last own step that failed or was cut off. */
-  get failedStep(): string | undefined {
-    return this.#failedStep;
+  failedStep: string | undefined;
+
+  /** @param isOver true when the activation has ended before it asked for its steps */
+  constructor(turn: RoleTurn, isOver: boolean) {
+    const { tools, started, role } = turn;
+    this.#turn = turn;
+    this.#tools = tools;
+    this.#act = started.act;
+    this.#scope = turn.scope;
+    this.#recorded = role.open?.steps;
+    this.#retry = role.retry;
+    this.#requests = new StepRequests(tools.mask);
+    this.#own.outer = tools.outer;
+    this.now = started.at;
+    this.teamAt = started.teamAt;
+    if (isOver) this.#phase = "closed";
   }
 
   /** Recorded own steps that the activation did not ask for. */
   get unasked(): readonly StepRecord[] {
-    const records = [...(this.#parts.recorded ?? [])];
-    return records.filter(([key, { started }]) => started.in === undefined && !this.#indices.has(key)).map(([, record]) => record);
+    const records = [...(this.#recorded?.values() ?? [])];
+    return records.filter(({ started }) => started.in === undefined && !this.#indices.has(started.key));
   }
 
-  /** The part of this attempt that the record of its steps does not show. */
   get life(): StepTrace {
-    const records = [...(this.#parts.recorded ?? [])];
-    const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#indices.get(key) === started.asked);
+    const records = [...(this.#recorded?.values() ?? [])];
+    const isAsRecorded = records.every(({ started }) => started.in !== undefined || this.#indices.get(started.key) === started.asked);
     return {
       ...(isAsRecorded ? {} : { asked: [...this.#indices.keys()] }),
       ...(this.#unrepeated.length === 0 ? {} : { unrepeated: [...this.#unrepeated] }),
@@ -129,7 +129,7 @@ export class ActivationSteps implements StepPort {
   #ask<T>(spec: StepSpec, effect: Effect<T>, siblings: Siblings): Promise<T> {
     const isOwn = siblings === this.#own;
     const isOpen = isOwn ? this.#phase === "open" : this.#phase !== "closed";
-    const refusal = isOpen ? this.#interruption() : new ContextClosedError(this.#parts.act, `step ${spec.name}`);
+    const refusal = isOpen ? this.#interruption() : new ContextClosedError(this.#act, `step ${spec.name}`);
     let given: Promise<T>;
     if (refusal !== undefined) {
       if (refusal instanceof ControlError) siblings.control ??= refusal;
@@ -153,21 +153,21 @@ export class ActivationSteps implements StepPort {
   }
 
   async #answer<T>(spec: StepSpec, effect: Effect<T>, position: Position): Promise<StepOutcome> {
-    const { act, past, recorded: records, carried, log } = this.#parts;
+    const { past, log } = this.#tools;
     const { value: asked, text } = this.#requests.of(spec.request);
     const key = this.#keyOf(spec, text, position.path);
     const request = spec.shown === undefined ? asked : withShown(asked, this.#requests.of(spec.shown).value);
     const step: AskedStep = { ...position, spec, request, key };
-    const recorded = records?.get(key);
+    const recorded = this.#recorded?.get(key);
     const isOwn = position.parent === undefined;
     const nth = this.#indices.size;
     if (isOwn) this.#indices.set(key, position.asked);
     try {
-      if (isOwn && recorded !== undefined) past?.askAgain({ recorded: recorded.started, asked: position.asked, nth });
-      let known = recorded?.outcome ?? this.#reused.get(key) ?? carried.get(key);
-      let by = { act, key, try: recorded?.started.try ?? 1 };
+      if (isOwn && recorded !== undefined) past?.askAgain?.(recorded.started, position.asked, nth);
+      let known = recorded?.outcome ?? this.#reused.get(key) ?? this.#retry.carry.get(key);
+      let by = { act: this.#act, key, try: recorded?.started.try ?? 1 };
       if (known === undefined) {
-        const tries = new Tries(this.#parts, step);
+        const tries = this.#triesOf(step);
         known = this.#sourced(step, tries);
         if (known === undefined) {
           const outcome = await this.#live(step, position.outer, tries, effect);
@@ -178,25 +178,12 @@ export class ActivationSteps implements StepPort {
       }
       if (!known.ok) this.#fails(step);
       else if (spec.again === true) await this.#runAgain(step, effect);
-      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, ...this.#spentBefore(step, known) });
+      spec.onRecorded?.({ ...by, deadline: recorded?.started.deadline, ...this.#spent(step, known) });
       return known;
     } catch (error) {
-      if (error instanceof ControlError) this.#control ??= error;
+      if (error instanceof ControlError) this.control ??= error;
       throw error;
     }
-  }
-
-  /** What a known step had used, here or in the run that its answer came from. The steps inside one that happens again report it themselves. */
-  #spentBefore({ key, spec }: AskedStep, known: StepOutcome): Pick<RecordedTry, "cost" | "usage"> {
-    const { recorded } = this.#parts;
-    const record = recorded?.get(key);
-    const paid = record?.paid ?? this.#parts.paid.get(key) ?? 0;
-    const inside = known.inside ?? (recorded && (this.#inside ??= spentInside(recorded)).get(key));
-    const { cost, usage } = spentBefore(spec.kind, known, { paid, inside: spec.again === true ? undefined : inside });
-    return {
-      cost: cost === 0 && record?.started.unpriced === true ? undefined : cost,
-      ...(usage === undefined ? {} : { usage: { ...usage } }),
-    };
   }
 
   #keyOf({ kind, name, origin }: StepSpec, request: string, path: string): string {
@@ -209,11 +196,12 @@ export class ActivationSteps implements StepPort {
   }
 
   async #live<T>(step: AskedStep, outer: StepPort | undefined, tries: Tries, effect: Effect<T>): Promise<StepOutcome> {
-    const { scope, begin, mask, clock, log } = this.#parts;
+    const { mask, clock, log } = this.#tools;
+    const scope = this.#scope;
     const { spec } = step;
-    begin();
+    this.#turn.recordStart();
     const untimed = isUntimed(spec);
-    const progress = progressOf(this.#parts, step);
+    const progress = progressOf(this.#turn, step);
     if (untimed) this.#countUntimed(1);
     try {
       if (spec.metered !== true) await tries.open(0);
@@ -222,7 +210,12 @@ export class ActivationSteps implements StepPort {
       const happen = (by: StepDoor): Promise<T> =>
         spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
       const door = { ...this.#door(step, inside, tries, tries.deadline), progress: progress?.say };
-      const value = await scope.until(outer === undefined ? happen(door) : this.#around(outer, step, { tries, door, inside }, happen));
+      const happenAround = ({ key, mode, attempts, step: ask, progress: above }: StepDoor): Promise<T> => {
+        inside.outer = { step: ask };
+        return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
+      };
+      const inner = { turn: this.#turn, tries, control: () => this.control };
+      const value = await scope.until(outer === undefined ? happen(door) : stepAround(outer, step, inner, happenAround));
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one that the journal gives back.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
@@ -230,10 +223,8 @@ export class ActivationSteps implements StepPort {
     } catch (error) {
       this.#fails(step);
       const control = this.#isAlone(step, error) ? undefined : this.#controlIn(error);
-      if (control === undefined) {
-        const failed = { ok: false, value: null, error: maskedError(mask, error) };
-        return tries.answer({ ...failed, at: clock.now(), teamAt: log.state.teamChanges });
-      }
+      if (control === undefined)
+        return tries.answer({ ok: false, value: null, error: maskedError(mask, error), at: clock.now(), teamAt: log.state.teamChanges });
       tries.interrupt();
       throw control;
     } finally {
@@ -243,38 +234,24 @@ export class ActivationSteps implements StepPort {
   }
 
   #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
-    const { runId, act, mode, scope } = this.#parts;
+    const { mode, host } = this.#tools;
     return {
       // An effect has the same id in each attempt of the activation.
-      key: stepId(runId, spec.kind === "human" ? act : withoutAttempt(act), key),
+      key: stepId(host.runId, spec.kind === "human" ? this.#act : withoutAttempt(this.#act), key),
       mode,
-      signal: scope.signal,
-      ending: scope,
+      signal: this.#scope.signal,
+      ending: this.#scope,
       attempts,
       ...(deadline === undefined ? {} : { deadline }),
       step: (inner, innerEffect) => this.#ask(inner, innerEffect, inside),
     };
   }
 
-  #around<T>(
-    outer: StepPort,
-    step: AskedStep,
-    { tries, door, inside }: { readonly tries: Tries; readonly door: StepDoor; readonly inside: Siblings },
-    happen: (door: StepDoor) => Promise<T>,
-  ): Promise<unknown> {
-    const { act, mask, scope } = this.#parts;
-    const inner = { act, tries, mask, scope, endedBy: (): unknown => scope.ended?.reason ?? this.#control };
-    return stepAround(outer, step, inner, ({ key, mode, attempts, step: asked, progress: above }) => {
-      inside.outer = { step: asked };
-      return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
-    });
-  }
-
   /** What an effect starts is part of its step. */
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
-    const { policy, pools, log, act } = this.#parts;
-    const nextSeed = seedsOf(log.state.seed, withoutAttempt(act), key);
-    return withMeter({ port: door, policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
+    const { answerer, pools, log } = this.#tools;
+    const nextSeed = seedsOf(log.state.seed, withoutAttempt(this.#act), key);
+    return withMeter({ port: door, policy: answerer.policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
@@ -284,8 +261,8 @@ export class ActivationSteps implements StepPort {
     const outcome = await answer;
     await nextMacrotask();
     if (!isOwn) return outcome;
-    this.#now = Math.max(this.#now, outcome.at);
-    this.#teamAt = Math.max(this.#teamAt, outcome.teamAt);
+    this.now = Math.max(this.now, outcome.at);
+    this.teamAt = Math.max(this.teamAt, outcome.teamAt);
     return outcome;
   }
 
@@ -302,10 +279,11 @@ export class ActivationSteps implements StepPort {
 
   /** Repeats a recorded write. Its failure is one of this activation, not of the record. */
   async #runAgain<T>(step: AskedStep, effect: Effect<T>): Promise<void> {
-    const { past, act, scope, mask } = this.#parts;
-    const failedThen = past?.unrepeated(act, step.key);
+    const { past, mask } = this.#tools;
+    const scope = this.#scope;
+    const failedThen = past?.unrepeated?.(this.#act, step.key);
     if (failedThen !== undefined) throw this.#notAgain(step, failedThen);
-    const { budget } = new Tries(this.#parts, step);
+    const { budget } = this.#triesOf(step);
     const inside = siblingsIn(step);
     try {
       throwIfEnded(scope);
@@ -328,29 +306,52 @@ export class ActivationSteps implements StepPort {
 
   /** Records the answer of another run as that of the step, where there is one. */
   #sourced({ spec, request, key, asked, parent }: AskedStep, tries: Tries): StepOutcome | undefined {
-    const { act, role, past, begin, log } = this.#parts;
+    const { past, log } = this.#tools;
     const { kind, name, fresh = false } = spec;
-    const sourced = past?.answer({ role, act, key, kind, name, request, asked, in: parent, isFresh: fresh });
+    const sourced = past?.answer({
+      role: this.#turn.role.name,
+      act: this.#act,
+      key,
+      kind,
+      name,
+      request,
+      asked,
+      in: parent,
+      isFresh: fresh,
+    });
     if (sourced === undefined) return undefined;
-    begin();
+    this.#turn.recordStart();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
     return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), teamAt: log.state.teamChanges };
   }
 
-  /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */
+  /** A resumed fork has some of them already. */
   #reuse(steps: readonly SourcedStep[]): void {
     for (const step of steps) {
       const { key, asked, in: parent, request, kind, name } = step.started;
-      if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
-      const tries = new Tries(this.#parts, { spec: { kind, name, request }, request, key, path: "", parent, asked });
+      if (this.#recorded?.get(key)?.outcome !== undefined) continue;
+      const tries = this.#triesOf({ spec: { kind, name, request }, request, key, path: "", parent, asked });
       tries.reuse(step, () => this.#reuse(step.within));
       this.#reused.set(key, { ...step.outcome, saved: step.saved, inside: spentThere(step.within) });
     }
   }
 
+  /** What a known step had used. The steps inside one that happens again report it themselves. */
+  #spent({ key, spec }: AskedStep, known: StepOutcome): Pick<RecordedTry, "cost" | "usage"> {
+    const record = this.#recorded?.get(key);
+    const paid = record?.paid ?? this.#retry.paid.get(key) ?? 0;
+    const inside = known.inside ?? (this.#recorded && (this.#inside ??= spentInside(this.#recorded)).get(key));
+    const { cost, usage } = spentBefore(spec.kind, known, { paid, inside: spec.again === true ? undefined : inside });
+    return { cost: cost === 0 && record?.started.unpriced === true ? undefined : cost, ...(usage && { usage: { ...usage } }) };
+  }
+
+  #triesOf(step: AskedStep): Tries {
+    return new Tries(this.#turn, step, this.#recorded?.get(step.key), this.#retry.paid.get(step.key) ?? 0);
+  }
+
   /** A step inside another is not asked for again when the outer one is answered from the record. */
   #fails({ parent, spec }: AskedStep): void {
-    if (parent === undefined) this.#failedStep = spec.name;
+    if (parent === undefined) this.failedStep = spec.name;
   }
 
   /** True for the abort of a step inside another by a signal of its caller: the recorded failure of that step alone. */
@@ -359,19 +360,19 @@ export class ActivationSteps implements StepPort {
   }
 
   #interruption(): ControlError | undefined {
-    const { ended } = this.#parts.scope;
-    if (ended !== undefined) this.#control ??= interruptionBy(ended.reason);
-    return this.#control;
+    const { ended } = this.#scope;
+    if (ended !== undefined) this.control ??= interruptionBy(ended.reason);
+    return this.control;
   }
 
   #controlIn(error: unknown): ControlError | undefined {
-    this.#control ??= error instanceof ControlError ? error : this.#interruption();
-    return this.#control;
+    this.control ??= error instanceof ControlError ? error : this.#interruption();
+    return this.control;
   }
 
   #countUntimed(more: 1 | -1): void {
     this.#untimed += more;
-    if (this.#untimed === Math.max(0, more)) this.#parts.waitsUntimed(more === 1);
+    if (this.#untimed === Math.max(0, more)) this.#turn.holdTime(more === 1);
   }
 }
 

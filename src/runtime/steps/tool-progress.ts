@@ -1,8 +1,8 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { StepDoor } from "../../kernel/step.ts";
-import type { AskedStep, StepsParts } from "./tries.ts";
+import type { RoleTurn } from "../turn/turn.ts";
+import type { AskedStep } from "./tries.ts";
 
-/** Milliseconds between two notices of one call. */
 const GAP = 100;
 
 /**
@@ -54,14 +54,12 @@ export class ToolProgress {
 }
 
 /** Undefined for a step that is no call of a tool. */
-export function progressOf(
-  { clock, tell, mask, role, act }: Pick<StepsParts, "clock" | "tell" | "mask" | "role" | "act">,
-  { key, spec: { kind, name: tool } }: AskedStep,
-): ToolProgress | undefined {
+export function progressOf({ tools, role, started }: RoleTurn, { key, spec: { kind, name: tool } }: AskedStep): ToolProgress | undefined {
   if (kind !== "tool") return undefined;
+  const { clock, host, mask } = tools;
   return new ToolProgress(clock, () => {
-    const emit = tell("tool.progress");
-    return emit && ((text) => emit({ type: "tool.progress", role, act, step: key, tool, text: mask(text) }));
+    const emit = host.tell("tool.progress");
+    return emit && ((text) => emit({ type: "tool.progress", role: role.name, act: started.act, step: key, tool, text: mask(text) }));
   });
 }
 

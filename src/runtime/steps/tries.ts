@@ -1,59 +1,19 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
-import type { CancellationScope } from "../../kernel/cancellation.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { type EffectCall, type EffectPort, localEffects } from "../../kernel/effect.ts";
+import { type EffectCall, localEffects } from "../../kernel/effect.ts";
 import { stepErrorFrom } from "../../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../../kernel/json.ts";
-import { type Mask, masked } from "../../kernel/mask.ts";
-import type { AttemptOutcome, Attempts, OpenedTry, StepDoor, StepPort, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
-import type { CallPolicy } from "../../model/call.ts";
+import { masked } from "../../kernel/mask.ts";
+import type { AttemptOutcome, Attempts, OpenedTry, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted, SettledTry } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import { lostAt, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
-import type { Tell } from "../observers.ts";
-import type { RunLog } from "../record/run-log.ts";
-import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
-import type { BudgetGate } from "./budget-gate.ts";
+import type { SourcedAnswer } from "./answer-source.ts";
 import type { LentBudget } from "./lent-budget.ts";
 import { stepId } from "./step-requests.ts";
-
-export interface StepsParts {
-  readonly act: string;
-  readonly log: RunLog;
-  readonly gate: BudgetGate;
-  /** The steps around the run, where it is part of an activation of another run or of a call of a tool. */
-  readonly outer: StepPort | undefined;
-  readonly pools: readonly BudgetPool[];
-  readonly policy: CallPolicy;
-  readonly effects: EffectPort;
-  readonly mask: Mask;
-  readonly tell: Tell;
-  readonly clock: Clock;
-  readonly scope: CancellationScope;
-  /** Records the start of the activation; called before its first step is recorded. */
-  readonly begin: () => void;
-  /** Called when the first step whose time does not count begins, and when the last one has ended. */
-  readonly waitsUntimed: (isWaiting: boolean) => void;
-  readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
-  /** Good answers of the failed attempt before. */
-  readonly carried: ReadonlyMap<string, StepOutcome>;
-  /** Micro-dollars that the steps of failed attempts cost, by key. */
-  readonly paid: ReadonlyMap<string, number>;
-  readonly past: AnswerSource | undefined;
-  readonly runId: string;
-  readonly role: string;
-  /** The share of the budget within which the role asks models. */
-  readonly budgetShare: number | undefined;
-  readonly mode: StepDoor["mode"];
-  /** Milliseconds: the time of the activation until the first answer. */
-  readonly startedAt: number;
-  /** The number of changes of the team that the activation knows of until the first answer. */
-  readonly teamAt: number;
-  /** True when the activation ended before it asked for its steps. */
-  readonly isOver: boolean;
-}
+import type { TurnTools } from "../turn/commit.ts";
+import type { RoleTurn } from "../turn/turn.ts";
 
 export interface AskedStep {
   readonly spec: StepSpec;
@@ -69,9 +29,12 @@ export interface AskedStep {
 }
 
 interface StartedTry {
-  readonly outcome: AttemptOutcome;
-  readonly isSettled: boolean;
+  outcome: AttemptOutcome;
+  isSettled: boolean;
   readonly dropsRepeats: number | undefined;
+  readonly hold: number;
+  /** The hold of the pools above the run. */
+  taken?: BudgetHold | undefined;
 }
 
 type Beginning = Pick<StepStarted, "reused" | "unpriced" | "dropsRepeats">;
@@ -91,7 +54,8 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
  * Tries.Y6 (`#end`) a try whose use of the model is known settles the lost tries that it repeats.
  */
 export class Tries implements Attempts {
-  readonly #parts: StepsParts;
+  readonly #turn: RoleTurn;
+  readonly #tools: TurnTools;
   readonly #step: AskedStep;
   readonly #recorded: number;
   /** Micro-dollars of the recorded tries, with those of failed attempts of the activation. */
@@ -100,33 +64,32 @@ export class Tries implements Attempts {
   /** The last try that its receiver has answered with a failure. */
   #answered: number;
   #started: StartedTry | undefined;
-  /** The hold of the pools above the run for the started try, and its amount. */
-  #taken: { readonly hold: BudgetHold; readonly amount: number } | undefined;
   #lent: LentBudget | undefined;
-  #deadline: number | undefined;
+  /** Milliseconds since 1970, set by the first try. */
+  deadline: number | undefined;
 
-  constructor(parts: StepsParts, step: AskedStep) {
-    this.#parts = parts;
+  /** @param paid micro-dollars of the step in failed attempts of the activation */
+  constructor(turn: RoleTurn, step: AskedStep, recorded: StepRecord | undefined, paid: number) {
+    this.#turn = turn;
+    this.#tools = turn.tools;
     this.#step = step;
-    const recorded = parts.recorded?.get(step.key);
     this.#recorded = recorded?.started.try ?? 0;
-    this.#paid = (parts.paid.get(step.key) ?? 0) + (recorded?.paid ?? 0);
+    this.#paid = paid + (recorded?.paid ?? 0);
     this.#try = this.#recorded;
     this.#answered = recorded?.answered ?? 0;
-    this.#deadline = recorded?.started.deadline;
+    this.deadline = recorded?.started.deadline;
   }
 
   get current(): StepTry {
-    return { act: this.#parts.act, key: this.#step.key, try: this.#try };
+    return { ...this.#name, try: this.#try };
   }
 
   get key(): string {
     return this.#keyAfter(this.#answered);
   }
 
-  /** Milliseconds since 1970, set by the first try. */
-  get deadline(): number | undefined {
-    return this.#deadline;
+  get #name(): { readonly act: string; readonly key: string } {
+    return { act: this.#turn.started.act, key: this.#step.key };
   }
 
   get budget(): BudgetPool {
@@ -135,23 +98,23 @@ export class Tries implements Attempts {
 
   /** Lends the budget of the run to the effect. @param above the budget that is lent by what surrounds the run */
   lend(above: BudgetPool | undefined): BudgetPool {
-    return (this.#lent ??= this.#parts.gate.lend(this.#paid, above));
+    return (this.#lent ??= this.#tools.gate.lend(this.#paid, above));
   }
 
   async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
-    const { act, gate, scope, log, budgetShare } = this.#parts;
+    const { gate, log } = this.#tools;
     if (this.#started !== undefined) this.#end(this.#started.outcome, { ok: false, retry: true });
-    const repeats = lostAt(log.state, { act, key: this.#step.key });
+    const repeats = lostAt(log.state, this.#name);
     const start = (taken: BudgetHold | undefined): void => {
       this.#start(hold, { ...(unpriced ? { unpriced } : {}), ...(dropsRepeats ? { dropsRepeats: this.#answered } : {}) }, taken);
     };
-    await gate.enter(hold, start, scope, budgetShare, repeats);
+    await gate.enter(hold, start, this.#turn.scope, this.#turn.definition.spec.role.budgetShare, repeats);
     if (!log.isDurable) await log.durable();
   }
 
   async run<T>(effect: () => Promise<T>, o: TriedEffect = {}): Promise<T> {
     const { spec } = this.#step;
-    const { answer, cost, usage } = await (isOwners(spec) ? localEffects : this.#parts.effects).run(this.#callOf(o), effect);
+    const { answer, cost, usage } = await (isOwners(spec) ? localEffects : this.#tools.effects).run(this.#callOf(o), effect);
     if (spec.metered !== true && (cost !== undefined || usage !== undefined))
       this.settle({ cost: cost ?? 0, basis: "usage", ...(usage === undefined ? {} : { usage }) });
     if (!answer.ok) throw stepErrorFrom(answer.error);
@@ -160,9 +123,9 @@ export class Tries implements Attempts {
 
   settle(outcome: AttemptOutcome): void {
     if (this.#started === undefined || this.#started.isSettled) return;
-    if (outcome.error === undefined) this.#started = { ...this.#started, outcome, isSettled: true };
+    if (outcome.error === undefined) Object.assign(this.#started, { outcome, isSettled: true });
     else {
-      const error = maskedError(this.#parts.mask, outcome.error);
+      const error = maskedError(this.#tools.mask, outcome.error);
       this.#end(outcome, { ok: false, retry: true, error });
       if (isAnswered(error.code)) this.#answered = this.#try;
     }
@@ -170,38 +133,36 @@ export class Tries implements Attempts {
 
   answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#recorded) this.#start(0);
-    this.#end(this.#started?.outcome ?? NOTHING, endOf(outcome), { at: outcome.at, isLast: true });
+    this.#end(this.#started?.outcome ?? NOTHING, endOf(outcome), outcome.at, true);
     return outcome;
   }
 
   /** Records the answer of another run as this step's own, at no cost. `within` records the steps asked inside it. */
   reuse({ outcome, seq, saved }: SourcedAnswer, within: () => void): void {
-    const { act, log } = this.#parts;
     this.#start(0, { reused: seq });
     this.#started = undefined;
     within();
-    const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
-    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at, ...late };
-    log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end });
+    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at, ...lateIn(outcome) };
+    this.#tools.log.record({ type: "step.ended", ...this.current, ...end });
   }
 
   /** Settles the possible cost of the step, which stays without an answer. A question to a person stays open. */
   interrupt(): void {
     if (this.#started === undefined || this.#step.spec.kind === "human") return;
-    this.#end(this.#started.outcome, { ok: false, retry: true }, { isLast: true });
+    this.#end(this.#started.outcome, { ok: false, retry: true }, undefined, true);
   }
 
   /** @param answered the last try that its receiver has answered */
   #keyAfter(answered: number): string {
-    const { runId, act } = this.#parts;
-    return `${stepId(runId, act, this.#step.key)}-${answered}`;
+    const { act, key } = this.#name;
+    return `${stepId(this.#tools.host.runId, act, key)}-${answered}`;
   }
 
   /** Members that only a remote port reads are made when it reads them. */
-  #callOf({ request, ending = this.#parts.scope }: TriedEffect): EffectCall {
+  #callOf({ request, ending = this.#turn.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
-    const { mask, runId, log } = this.#parts;
+    const { mask, log } = this.#tools;
     const { spec, request: recorded } = this.#step;
     return {
       get key() {
@@ -212,7 +173,7 @@ export class Tries implements Attempts {
       get request() {
         return request === undefined ? recorded : masked(mask, jsonRoundTrip<unknown>(request) as Json);
       },
-      scope: { conversation: runId, ...log.state.scope },
+      scope: { conversation: log.state.runId, ...log.state.scope },
       idempotent: spec.idempotent !== false,
       began: this.#try > 1,
       get signal() {
@@ -221,21 +182,19 @@ export class Tries implements Attempts {
     };
   }
 
-  #deadlineOf(deadline: number | Date): number {
-    return typeof deadline === "number" ? this.#parts.clock.now() + deadline : deadline.getTime();
-  }
-
   #start(hold: number, more: Beginning = {}, taken?: BudgetHold): void {
-    const { act, log } = this.#parts;
-    const { spec, key, asked, parent, request } = this.#step;
+    const { spec, asked, parent, request } = this.#step;
+    const { log, clock } = this.#tools;
     this.#try += 1;
+    const timed = more.reused === undefined ? spec.deadline : undefined;
+    if (timed !== undefined) this.deadline ??= typeof timed === "number" ? clock.now() + timed : timed.getTime();
     const known: AttemptOutcome = { cost: hold, basis: hold > 0 ? "hold" : "none" };
     const outcome: AttemptOutcome = more.unpriced === true ? { cost: undefined, basis: "usage" } : known;
-    this.#started = { outcome, isSettled: false, dropsRepeats: more.dropsRepeats };
+    const started: StartedTry = { outcome, isSettled: false, dropsRepeats: more.dropsRepeats, hold };
+    this.#started = started;
     log.record({
       type: "step.started",
-      act,
-      key,
+      ...this.#name,
       kind: spec.kind,
       name: spec.name,
       asked,
@@ -243,79 +202,53 @@ export class Tries implements Attempts {
       try: this.#try,
       hold,
       request,
-      ...(spec.deadline === undefined || more.reused !== undefined
-        ? {}
-        : { deadline: (this.#deadline ??= this.#deadlineOf(spec.deadline)) }),
+      ...(timed === undefined || this.deadline === undefined ? {} : { deadline: this.deadline }),
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
       ...more,
     });
-    this.#taken = taken && { hold: taken, amount: hold };
+    started.taken = taken;
   }
 
-  #end(
-    outcome: AttemptOutcome,
-    end: TryEnd,
-    { at = this.#parts.clock.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
-  ): void {
-    const { act, log, gate } = this.#parts;
-    const taken = this.#taken;
+  #end(outcome: AttemptOutcome, end: TryEnd, at: number = this.#tools.clock.now(), isLast: boolean = false): void {
+    const { log, gate } = this.#tools;
+    const started = this.#started;
     const settles = this.#settles(outcome);
     const lent = isLast ? (this.#lent?.close() ?? 0) : 0;
     if (isLast) this.#lent = undefined;
     this.#started = undefined;
-    this.#taken = undefined;
     const cost = lent === 0 ? (outcome.cost ?? null) : (outcome.cost ?? 0) + lent;
     const basis = lent !== 0 && outcome.basis === "none" ? "usage" : outcome.basis;
-    const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
-    const late = outcome.byDeadline === true ? { byDeadline: true as const } : {};
+    const more = { ...(outcome.usage && { usage: outcome.usage }), at, ...lateIn(outcome), ...(settles.length > 0 && { settles }) };
     try {
-      log.record({
-        type: "step.ended",
-        act,
-        key: this.#step.key,
-        try: this.#try,
-        ...end,
-        cost,
-        basis,
-        ...usage,
-        at,
-        ...late,
-        ...(settles.length === 0 ? {} : { settles }),
-      });
-      this.#settleAbove(settles);
+      log.record({ type: "step.ended", ...this.current, ...end, cost, basis, ...more });
+      // Without a record of it they stay lost.
+      if (settles.length > 0) this.#whenDurable(() => gate.settleLost(settles));
     } finally {
-      if (taken !== undefined) this.#giveBack(taken, outcome.cost ?? 0);
-      else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
+      const paid = outcome.cost ?? 0;
+      if (started?.taken !== undefined) this.#giveBack(started.taken, paid, started.hold);
+      else if (paid > 0) gate.charge(paid);
     }
     gate.settled();
   }
 
   /** Settles the lost tries that this one repeats, where its own cost is known. */
   #settles({ basis, cost }: AttemptOutcome): readonly SettledTry[] {
-    const { act, log } = this.#parts;
     if (basis !== "usage" || this.#started?.isSettled !== true) return [];
-    return settledBy(log.state, { act, key: this.#step.key, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
+    return settledBy(this.#tools.log.state, { ...this.#name, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
   }
 
-  #settleAbove(settles: readonly SettledTry[]): void {
-    const { gate, log } = this.#parts;
-    if (settles.length === 0) return;
-    if (log.isDurable) return gate.settleLost(settles);
-    // Without a record of it they stay lost.
-    log.durable().then(
-      () => gate.settleLost(settles),
-      () => undefined,
+  /** Settles a hold when the record has the cost: without it, another process that continues the run counts the whole hold. */
+  #giveBack(taken: BudgetHold, cost: number, hold: number): void {
+    this.#whenDurable(
+      () => taken.settle(cost),
+      () => taken.settle(Math.max(cost, hold)),
     );
   }
 
-  /** Settles the hold of pools when the record has the cost: without it, another process that continues the run counts the whole hold. */
-  #giveBack({ hold, amount }: { readonly hold: BudgetHold; readonly amount: number }, cost: number): void {
-    const { log } = this.#parts;
-    if (log.isDurable) return hold.settle(cost);
-    log.durable().then(
-      () => hold.settle(cost),
-      () => hold.settle(Math.max(cost, amount)),
-    );
+  #whenDurable(then: () => void, otherwise: () => void = () => {}): void {
+    const { log } = this.#tools;
+    if (log.isDurable) then();
+    else log.durable().then(then, otherwise);
   }
 }
 
@@ -329,4 +262,8 @@ const NOTHING: AttemptOutcome = { cost: 0, basis: "none" };
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
   if (ok) return { ok, value };
   return error === undefined ? { ok } : { ok, error };
+}
+
+function lateIn({ byDeadline }: Pick<StepOutcome, "byDeadline"> | AttemptOutcome): { readonly byDeadline?: true } {
+  return byDeadline === true ? { byDeadline } : {};
 }

@@ -71,13 +71,13 @@ export class Activation implements RoleContext, Meter {
   #isClosed = false;
 
   constructor(turn: RoleTurn) {
-    const { role, begun } = turn;
+    const { role, started } = turn;
     this.#turn = turn;
     this.name = role.name;
     this.spec = turn.definition.spec;
-    this.inbox = Object.freeze(role.news(begun.take));
+    this.inbox = Object.freeze(role.news(started.take));
     const base = turn.definition.remembers === "its turn" ? new Memory({ limit: role.hired.memoryLimit }) : role.memory;
-    this.#memory = new MemoryDraft({ base, by: begun });
+    this.#memory = new MemoryDraft({ base, by: started });
     this.#outbox = new Outbox(turn, this);
   }
 
@@ -143,10 +143,10 @@ export class Activation implements RoleContext, Meter {
   /** Returns changes whose messages leave at the present tick, with what happens to them on their way. */
   leaving(changes: Changes): Changes {
     if (changes.said.length === 0) return changes;
-    const { role, begun, tools } = this.#turn;
+    const { role, started, tools } = this.#turn;
     const delayed = this.#outbox.delayed(changes.said);
     const said = tools.edges === undefined ? delayed : tools.edges.pass(delayed, role.name, tools.log.state.tick);
-    assertRoomForAct(tools.log.state, role, said, begun.take);
+    assertRoomForAct(tools.log.state, role, said, started.take);
     return said === changes.said ? changes : { ...changes, said };
   }
 
@@ -344,7 +344,7 @@ export class Activation implements RoleContext, Meter {
 
   get #changing(): Drafts {
     if (this.#drafts === undefined) {
-      this.#drafts = new Drafts(this.#turn.role, this.#turn.begun.act);
+      this.#drafts = new Drafts(this.#turn.role, this.#turn.started.act);
       if (this.#isClosed) this.#drafts.close();
     }
     return this.#drafts;

@@ -2,7 +2,7 @@ import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { Cancellation, CancellationScopes } from "../../kernel/cancellation.ts";
+import type { CancellationScopes } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor, StepPort } from "../../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
@@ -14,19 +14,17 @@ import { addressedIn, buildMessage, checkFields, type Message, type MessageField
 import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { RunState } from "../record/run-state.ts";
-import { type FailedPlace, failureRecord } from "../run-failure.ts";
+import { type FailedWork, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
+import type { ActivationSteps } from "../steps/steps.ts";
 import { type EdgeDecisions, isEdgeFailure } from "../edges/edge-policy.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
-import type { Deps } from "../../kernel/deps.ts";
-import type { RoleMemory } from "../role-memories.ts";
-import type { Directory, Routed } from "../routing/directory.ts";
+import type { Engine } from "../engine.ts";
+import type { Routed } from "../routing/directory.ts";
 import { nearestText } from "../routing/spelling.ts";
-import type { Announcer, Tell } from "../observers.ts";
 
 export interface TurnTools {
   readonly log: RunLog;
@@ -41,14 +39,14 @@ export interface TurnTools {
   readonly mask: Mask;
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
-  readonly host: ActivationHost;
+  readonly host: Engine;
   /** Decides what happens to messages on their way; undefined where they all arrive as they are sent. */
   readonly edges: EdgeDecisions | undefined;
   readonly scopes: CancellationScopes;
   readonly leavesTraces: boolean;
 }
 
-export interface Begun {
+export interface StartedAct {
   /** `role#n~attempt` */
   readonly act: string;
   readonly take: number;
@@ -72,35 +70,31 @@ export interface Changes {
 
 export type ActivationOutcome =
   | { readonly kind: "done"; readonly changes: Changes }
-  | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace };
+  | { readonly kind: "failed"; readonly error: unknown; readonly work?: FailedWork };
 
 export type TurnResult =
   | { readonly kind: "ended"; readonly said: readonly Sent[] }
   | { readonly kind: "retried" }
-  | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedPlace)
+  | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedWork)
   | { readonly kind: "suspended"; readonly control: ControlError };
 
 /** Records that an activation began, unless that is recorded. */
-export function recordBegin({ log }: TurnTools, role: RoleState, begun: Begun): void {
+export function recordStart({ log }: TurnTools, role: RoleState, started: StartedAct): void {
   if (role.open !== undefined) return;
-  const { act, take, at } = begun;
+  const { act, take, at } = started;
   const attempt = role.retry.failures + 1;
-  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, begun) });
+  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, started) });
 }
 
 /** Returns the member of an event that tells the team an activation began with, where that has changed since. */
-function earlierTeam({ state }: RunLog, { teamAt }: Begun): Pick<ActEnded, "teamAt"> {
+function earlierTeam({ state }: RunLog, { teamAt }: StartedAct): Pick<ActEnded, "teamAt"> {
   return teamAt === state.teamChanges ? NO_CHANGE : { teamAt };
 }
 
 const NO_CHANGE = Object.freeze({});
 
-export interface StepsSummary {
-  readonly life: StepTrace;
-  readonly failedStep: string | undefined;
-}
+type StepsSummary = Pick<ActivationSteps, "life" | "failedStep">;
 
-/** The summary of an attempt without steps. */
 export const NO_STEPS: StepsSummary = Object.freeze({ life: Object.freeze({}), failedStep: undefined });
 
 /** Records the end of an attempt: the only way to commit the changes of an activation. */
@@ -108,20 +102,20 @@ export function commit(
   tools: TurnTools,
   spec: RoleSpec,
   role: RoleState,
-  begun: Begun,
+  started: StartedAct,
   outcome: ActivationOutcome,
   steps: StepsSummary = NO_STEPS,
 ): TurnResult {
   const { log } = tools;
   if (outcome.kind === "done") {
     if (!log.state.isPrioritized)
-      for (const { message } of outcome.changes.said) if (message.priority !== undefined) tools.host.recordBegun();
-    const { said } = log.record(endedEvent(log, role, begun, outcome.changes, steps.life));
+      for (const { message } of outcome.changes.said) if (message.priority !== undefined) tools.host.recordStarts();
+    const { said } = log.record(endedEvent(log, role, started, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
-  const { error, place } = outcome;
+  const { error, work } = outcome;
   if (error instanceof ControlError) return { kind: "suspended", control: error };
-  const { act, take, at } = begun;
+  const { act, take, at } = started;
   const then = nextStep(tools, spec, role, take, error);
   log.record({
     type: "act.failed",
@@ -129,19 +123,19 @@ export function commit(
     role: role.name,
     round: log.state.round,
     take,
-    ...(role.open === undefined ? { at, ...earlierTeam(log, begun) } : {}),
+    ...(role.open === undefined ? { at, ...earlierTeam(log, started) } : {}),
     ...steps.life,
     error: failureRecord(error, tools.mask),
     stepFailed: steps.failedStep !== undefined,
     then,
   });
   if (then === "retry" || then === "isolate") return { kind: "retried" };
-  return { kind: then === "dead" ? "skipped" : "stopped", error, ...place };
+  return { kind: then === "dead" ? "skipped" : "stopped", error, ...work };
 }
 
 /** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
-function endedEvent(log: RunLog, role: RoleState, begun: Begun, changes: Changes, life: StepTrace): ActEnded {
-  const { act, take, at, teamAt } = begun;
+function endedEvent(log: RunLog, role: RoleState, started: StartedAct, changes: Changes, life: StepTrace): ActEnded {
+  const { act, take, at, teamAt } = started;
   const { round, teamChanges } = log.state;
   const { said, memory, working, state, plan, joins, summary } = changes;
   const isOpen = role.open !== undefined;
@@ -170,31 +164,6 @@ function nextStep(
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 
-export interface ActivationHost {
-  readonly runId: string;
-  /** Ended when the run is stopped. */
-  readonly scope: Pick<Cancellation, "ended">;
-  readonly seed: string;
-  readonly deps: Deps | undefined;
-  readonly logger: Logger;
-  readonly state: Pick<RunState, "bounds">;
-  /** Limit on the characters of one message where the bounds of the run have none. */
-  readonly messageLimit: number;
-  readonly tell: Tell;
-  /** The observed types of events and notices, read where a notice would cost much of a turn. */
-  readonly observed: Announcer["types"];
-  /** Logs a warning about a role and sends it to observers. */
-  warn(role: string, text: string): void;
-  memoryOf(role: string): RoleMemory | undefined;
-  readonly directory: Pick<Directory, "route" | "meant" | "nearest">;
-  readonly failsOnDead: boolean;
-  /** Notes an attempt that does not end at once. */
-  waits(role: RoleState, begun: Begun): void;
-  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
-  recordBegun(): void;
-}
-
-/** @throws UsageError `DEPS_MISSING` always */
 export function missingDeps(role: string): never {
   throw new UsageError(
     "DEPS_MISSING",
@@ -202,7 +171,7 @@ export function missingDeps(role: string): never {
   );
 }
 
-export function loggerOf(host: ActivationHost, role: string): Logger {
+export function loggerOf(host: Engine, role: string): Logger {
   const { logger } = host;
   return {
     debug: (text) => logger.debug(text),
@@ -213,7 +182,7 @@ export function loggerOf(host: ActivationHost, role: string): Logger {
 }
 
 /** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, where the policy of the run says so */
-export function assertNotDead({ failsOnDead, directory }: ActivationHost, name: string, [dead]: readonly string[]): void {
+export function assertNotDead({ failsOnDead, directory }: Engine, name: string, [dead]: readonly string[]): void {
   if (!failsOnDead || dead === undefined) return;
   throw new UsageError(
     "ADDRESS_UNKNOWN",
@@ -236,11 +205,11 @@ export function parentsIn({ parents }: MessageFields): readonly string[] | undef
   return parents === undefined || parents === null ? undefined : Object.freeze([...parents]);
 }
 
-/** Makes message number `place` of the present activation of a role from resolved values and the remaining `fields`. */
+/** Makes message number `nth` of the present activation of a role from resolved values and the remaining `fields`. */
 export function messageOf<P>(
-  { state, messageLimit: usual }: ActivationHost,
+  { state, messageLimit: usual }: Engine,
   { name, n }: RoleState,
-  place: number,
+  nth: number,
   content: string,
   fields: MessageFields<P>,
   { causeBy, sentFrom, sendTo }: Routed,
@@ -255,6 +224,6 @@ export function messageOf<P>(
     );
   }
   checkFields(fields);
-  const id = `${name}#${n}.${place}`;
+  const id = `${name}#${n}.${nth}`;
   return buildMessage(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, sendTo, parents, at);
 }

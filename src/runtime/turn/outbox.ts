@@ -71,7 +71,7 @@ export class Outbox {
 
   /** Sends a message when the activation ends, or so many ticks after that. */
   send(given: Message, cause?: string, delay?: number): Sent {
-    if (this.isClosed) throw new ContextClosedError(this.#turn.begun.act, "publish");
+    if (this.isClosed) throw new ContextClosedError(this.#turn.started.act, "publish");
     if (cause !== undefined && typeof cause !== "string") assertMessageAlone("publish", cause);
     const { name } = this.#turn.role;
     if (delay !== undefined) dueOf(this.#turn.tools.log.state, delay, name);
@@ -114,8 +114,8 @@ export class Outbox {
   }
 
   #make<P>(content: string, fields: MessageFields<P>, routed: Routed, parents: readonly string[]): Message<P> {
-    const { tools, role, begun } = this.#turn;
-    if (this.isClosed) throw new ContextClosedError(begun.act, "a message");
+    const { tools, role, started } = this.#turn;
+    if (this.isClosed) throw new ContextClosedError(started.act, "a message");
     const message = messageOf(tools.host, role, this.#made, content, fields, routed, parents, this.#turn.now);
     this.#made += 1;
     this.#issued.set(message, { message });

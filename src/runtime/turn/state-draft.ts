@@ -114,7 +114,6 @@ export class StateDraft implements ProxyHandler<CustomState> {
   }
 }
 
-/** Returns the JSON form of a value if it differs from the known one; else undefined. */
 function changedTo(value: unknown, known: Json | undefined): Json | undefined {
   if (value === known) return undefined;
   const now = jsonRoundTrip<unknown>(value) as Json;

@@ -12,17 +12,16 @@ import { changeOf, type StateChange } from "../record/state-change.ts";
  * StepState.SS4 (`isHeld`, `plain`) what no step changed is not walked again, however large it is.
  */
 
-/** The place of a value in a state. */
-interface Place {
+interface Position {
   readonly key: string | number;
-  readonly above: Place | undefined;
+  readonly above: Position | undefined;
   readonly depth: number;
 }
 
 /** Lower than the general limit of JSON values, because a record contains a state. */
-const MOST_LEVELS = 400;
+const MAX_LEVELS = 400;
 const MANY_KEYS = 64;
-const root: Place = { key: "state", above: undefined, depth: 1 };
+const root: Position = { key: "state", above: undefined, depth: 1 };
 
 /** Freezes a state and returns it. A state from a record or a mask may not be frozen yet. */
 export function heldState(state: JsonObject): JsonObject {
@@ -80,7 +79,7 @@ function memberOf(state: JsonObject | undefined, key: string): Json | undefined 
   return typeof member === "function" ? undefined : member;
 }
 
-function plain(value: unknown, had: Json | undefined, key: string | number, above: Place): Json {
+function plain(value: unknown, had: Json | undefined, key: string | number, above: Position): Json {
   // An identical value was checked before.
   if (had !== undefined && value === had) return had;
   switch (typeof value) {
@@ -99,25 +98,25 @@ function plain(value: unknown, had: Json | undefined, key: string | number, abov
   }
 }
 
-function below(key: string | number, above: Place): Place {
-  if (above.depth === MOST_LEVELS) throw new NotJsonError("state...", `more than ${MOST_LEVELS} levels of nesting`);
+function below(key: string | number, above: Position): Position {
+  if (above.depth === MAX_LEVELS) throw new NotJsonError("state...", `more than ${MAX_LEVELS} levels of nesting`);
   return { key, above, depth: above.depth + 1 };
 }
 
-function plainList(given: readonly unknown[], had: Json | undefined, place: Place): readonly Json[] {
+function plainList(given: readonly unknown[], had: Json | undefined, position: Position): readonly Json[] {
   const before: readonly Json[] = Array.isArray(had) ? (had as readonly Json[]) : nothing;
   const list: Json[] = [];
   let isSame = before === had && before.length === given.length;
   for (let at = 0; at < given.length; at += 1) {
-    const item = plain(given[at], before[at], at, place);
+    const item = plain(given[at], before[at], at, position);
     list.push(item);
     if (isSame && item !== before[at]) isSame = false;
   }
   return isSame ? before : Object.freeze(list);
 }
 
-function plainRecord(given: object, had: Json | undefined, place: Place): JsonObject {
-  assertPlainObject(given, place);
+function plainRecord(given: object, had: Json | undefined, position: Position): JsonObject {
+  assertPlainObject(given, position);
   const before = typeof had === "object" && had !== null && !Array.isArray(had) ? (had as JsonObject) : undefined;
   const keys = Object.keys(given);
   // Once frozen, a small record that is built member by member takes less memory than one that is spread; a large one is spread faster.
@@ -125,32 +124,32 @@ function plainRecord(given: object, had: Json | undefined, place: Place): JsonOb
   const read = keys.length > MANY_KEYS ? record : (given as Record<string, unknown>);
   let isSame = before !== undefined && keys.length === Object.keys(before).length;
   for (const key of keys) {
-    if (key === "__proto__") throw protoFault(place);
+    if (key === "__proto__") throw protoFault(position);
     const was = memberOf(before, key);
     const value = read[key];
-    const member = plain(value, was, key, place);
+    const member = plain(value, was, key, position);
     if (read !== record || !Object.is(member, value)) record[key] = member;
     if (isSame && member !== was) isSame = false;
   }
   return isSame && before !== undefined ? before : (Object.freeze(record) as JsonObject);
 }
 
-function assertPlainObject(given: object, place: Place): void {
-  if (Object.getOwnPropertySymbols(given).length > 0) throw new NotJsonError(pathTo(place), "an object with a symbol for a key");
+function assertPlainObject(given: object, position: Position): void {
+  if (Object.getOwnPropertySymbols(given).length > 0) throw new NotJsonError(pathTo(position), "an object with a symbol for a key");
   const prototype = Object.getPrototypeOf(given) as object | null;
   if (prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null) return;
-  throw new NotJsonError(pathTo(place), `${valueText(given)}, which is no plain object`);
+  throw new NotJsonError(pathTo(position), `${valueText(given)}, which is no plain object`);
 }
 
-function protoFault(place: Place): NotJsonError {
-  return fault("__proto__", place, "a key that names the prototype");
+function protoFault(position: Position): NotJsonError {
+  return fault("__proto__", position, "a key that names the prototype");
 }
 
-function fault(key: string | number, above: Place, came: string): NotJsonError {
+function fault(key: string | number, above: Position, came: string): NotJsonError {
   return new NotJsonError(pathTo({ key, above, depth: 0 }), came);
 }
 
-function pathTo({ key, above }: Place): string {
+function pathTo({ key, above }: Position): string {
   if (above === undefined) return String(key);
   return typeof key === "number" ? `${pathTo(above)}[${key}]` : `${pathTo(above)}.${key}`;
 }

@@ -8,6 +8,7 @@ import type { Message, MessageFields } from "../../message/message.ts";
 import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
+import type { Engine } from "../engine.ts";
 import { changedState } from "../record/state-change.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
@@ -15,10 +16,9 @@ import { assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunState } from "../record/run-state.ts";
 import {
-  type ActivationHost,
   type ActivationOutcome,
   assertNotDead,
-  type Begun,
+  type StartedAct,
   commit,
   type Changes,
   messageOf,
@@ -36,23 +36,23 @@ import { heldState, stateChange } from "./step-state.ts";
  *
  * @throws the error that broke the journal
  */
-export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun): TurnResult {
-  const out = new StepOutbox(tools, spec, role, begun);
+export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, started: StartedAct): TurnResult {
+  const out = new StepOutbox(tools, spec, role, started);
   let outcome: ActivationOutcome;
   try {
-    const changes = stepThrough(spec, role, begun, out);
+    const changes = stepThrough(spec, role, started, out);
     const said = tools.edges === undefined ? changes.said : tools.edges.pass(changes.said, role.name, tools.log.state.tick);
-    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
+    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, started.take);
     outcome = { kind: "done", changes: said === changes.said ? changes : { ...changes, said } };
   } catch (error) {
     outcome = { kind: "failed", error };
   }
   out.close();
   const { ended } = tools.host.scope;
-  return commit(tools, spec, role, begun, ended === undefined ? outcome : { kind: "failed", error: interruptionBy(ended.reason) });
+  return commit(tools, spec, role, started, ended === undefined ? outcome : { kind: "failed", error: interruptionBy(ended.reason) });
 }
 
-function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: Begun, out: StepOutbox): Changes {
+function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: StartedAct, out: StepOutbox): Changes {
   if (definition.steps !== undefined) return stepOnce(definition, role, take, out);
   const first = heldState(role.custom);
   let state = first;
@@ -109,11 +109,11 @@ function stateIn(given: unknown, name: string): JsonObject {
  * activation began. Each call of the function has streams of its own.
  */
 class StepOutbox implements StepOut {
-  readonly #host: ActivationHost;
+  readonly #host: Engine;
   readonly #state: RunState;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
-  readonly #begun: Begun;
+  readonly #started: StartedAct;
   #message: Message | undefined;
   #read = -1;
   #unanswered: string[] = [];
@@ -122,12 +122,12 @@ class StepOutbox implements StepOut {
   #random: LightStream | undefined;
   #streams: RandomStream | undefined;
 
-  constructor({ host, log }: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun) {
+  constructor({ host, log }: TurnTools, spec: RoleSpec, role: RoleState, started: StartedAct) {
     this.#host = host;
     this.#state = log.state;
     this.#spec = spec;
     this.#role = role;
-    this.#begun = begun;
+    this.#started = started;
   }
 
   get name(): string {
@@ -159,7 +159,7 @@ class StepOutbox implements StepOut {
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    if (this.#message === undefined) throw new ContextClosedError(this.#begun.act, "a message");
+    if (this.#message === undefined) throw new ContextClosedError(this.#started.act, "a message");
     const { name } = this.#role;
     const given = routedBy(fields, this.#spec.card.name, name);
     const { sendTo } = given;
@@ -169,7 +169,7 @@ class StepOutbox implements StepOut {
     const routed = to.length === 1 && sendTo.length === 1 && to[0] === sendTo[0] ? { ...given, sendTo: to } : given;
     // The next message that is read begins another list.
     const parents = parentsIn(fields) ?? Object.freeze(this.#unanswered);
-    const message = messageOf(this.#host, this.#role, this.said.length, content, fields, routed, parents, this.#begun.at);
+    const message = messageOf(this.#host, this.#role, this.said.length, content, fields, routed, parents, this.#started.at);
     this.#send(dead.length === 0 ? { message, to } : { message, to, dead });
     this.#hasAnswered = true;
     return message;
@@ -194,13 +194,13 @@ class StepOutbox implements StepOut {
   }
 
   stream(name: string): RandomStream {
-    const place = this.#read === 0 ? [] : [this.#read];
-    this.#streams ??= namedStream(this.#host.seed, "role", this.name, this.#role.n, ...place);
+    const nth = this.#read === 0 ? [] : [this.#read];
+    this.#streams ??= namedStream(this.#host.seed, "role", this.name, this.#role.n, ...nth);
     return this.#streams.split(name);
   }
 
   now(): number {
-    return this.#begun.at;
+    return this.#started.at;
   }
 
   get round(): number {

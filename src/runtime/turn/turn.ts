@@ -7,10 +7,10 @@ import type { Definition } from "../hired-roles.ts";
 import { mailboxOf } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { isSuspicious } from "../record/run-state.ts";
-import type { FailedPlace } from "../run-failure.ts";
+import type { FailedWork } from "../run-failure.ts";
 import { ActivationSteps } from "../steps/steps.ts";
 import { Activation } from "./activation.ts";
-import { type ActivationOutcome, type Begun, commit, NO_STEPS, recordBegin, type TurnResult, type TurnTools } from "./commit.ts";
+import { type ActivationOutcome, type StartedAct, commit, NO_STEPS, recordStart, type TurnResult, type TurnTools } from "./commit.ts";
 import { stepTurn } from "./step-turn.ts";
 
 /** Runs one turn of a role: it observes, thinks, acts, and its changes take effect by one event. */
@@ -27,27 +27,27 @@ function retryAfter(tools: TurnTools, definition: Definition, role: RoleState, a
   return attempted.then((end) => (end.kind !== "retried" || tools.mode === "replay" ? end : takeTurn(tools, definition, role)));
 }
 
-function attempt(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun): Awaitable<TurnResult> {
-  if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
-  return new RoleTurn(tools, definition, role, begun).run();
+function attempt(tools: TurnTools, definition: Definition, role: RoleState, started: StartedAct): Awaitable<TurnResult> {
+  if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, started);
+  return new RoleTurn(tools, definition, role, started).run();
 }
 
 /** Records the beginning durably before the attempt, so that the record shows the activation if the process dies of it. */
 async function tracedAttempt(tools: TurnTools, definition: Definition, role: RoleState): Promise<TurnResult> {
   const { log } = tools;
-  if (role.open === undefined) recordBegin(tools, role, begin(tools, role));
+  if (role.open === undefined) recordStart(tools, role, begin(tools, role));
   else log.record({ type: "act.resumed", act: role.open.act });
   await log.durable();
   return attempt(tools, definition, role, begin(tools, role));
 }
 
-function begin({ clock, past, log }: TurnTools, role: RoleState): Begun {
+function begin({ clock, past, log }: TurnTools, role: RoleState): StartedAct {
   const { open, waiting } = role;
   const now = clock.now();
   if (open !== undefined) return { act: open.act, take: open.take, at: open.at, teamAt: open.teamAt, beganAt: now };
   const act = role.nextAct;
   const take = Math.min(role.retry.retake ?? waiting, waiting);
-  return { act, take, at: past?.startOf(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
+  return { act, take, at: past?.startOf?.(act) ?? now, teamAt: log.state.teamChanges, beganAt: now };
 }
 
 type Phase = "running" | "over";
@@ -67,7 +67,7 @@ export class RoleTurn {
   readonly definition: Definition;
   readonly role: RoleState;
   readonly tools: TurnTools;
-  readonly begun: Begun;
+  readonly started: StartedAct;
   readonly #activation: Activation;
   #phase: Phase = "running";
   #scope: CancellationScope | undefined;
@@ -75,11 +75,11 @@ export class RoleTurn {
   #steps: ActivationSteps | undefined;
   #handed: HandedOut | undefined;
 
-  constructor(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun) {
+  constructor(tools: TurnTools, definition: Definition, role: RoleState, started: StartedAct) {
     this.tools = tools;
     this.definition = definition;
     this.role = role;
-    this.begun = begun;
+    this.started = started;
     this.#activation = new Activation(this);
   }
 
@@ -93,7 +93,7 @@ export class RoleTurn {
   }
 
   get steps(): ActivationSteps {
-    return (this.#steps ??= this.#makeSteps());
+    return (this.#steps ??= new ActivationSteps(this, this.#phase === "over"));
   }
 
   /** Hands out the promise of some work to the role. */
@@ -101,13 +101,12 @@ export class RoleTurn {
     return (this.#handed ??= new HandedOut()).hand(what, work);
   }
 
-  /** Milliseconds: the time of the last released answer, or of the beginning. */
   get now(): number {
-    return this.#steps === undefined ? this.begun.at : this.#steps.now;
+    return this.#steps === undefined ? this.started.at : this.#steps.now;
   }
 
   get teamAt(): number {
-    return this.#steps === undefined ? this.begun.teamAt : this.#steps.teamAt;
+    return this.#steps === undefined ? this.started.teamAt : this.#steps.teamAt;
   }
 
   /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
@@ -122,11 +121,11 @@ export class RoleTurn {
   }
 
   #await(body: Promise<void>): Promise<TurnResult> {
-    this.tools.host.waits(this.role, this.begun);
+    this.tools.host.waits(this.role, this.started);
     const { state } = this.tools.log;
-    // No message may be dropped, or come before those that are taken, while the activation waits: the record must show that it has begun.
+    // No message may be dropped, or come before those that are taken, while the activation waits: the record must show that it has started.
     const mayChange = state.isPrioritized || mailboxOf(state, this.role).overflow === "drop-oldest";
-    if (state.delivery === "turn" && mayChange) recordBegin(this.tools, this.role, this.begun);
+    if (state.delivery === "turn" && mayChange) this.recordStart();
     this.#timeLimit();
     return this.scope.until(body).then(
       () => this.#close(),
@@ -156,12 +155,12 @@ export class RoleTurn {
     if (handed === undefined) return;
     if (!handed.isSettled) await this.scope.until(handed.settled()).catch(() => {});
     for (const what of handed.refused)
-      this.tools.host.warn(this.role.name, `${what} came after activation ${this.begun.act} had ended, and was not done. Await it.`);
+      this.tools.host.warn(this.role.name, `${what} came after activation ${this.started.act} had ended, and was not done. Await it.`);
   }
 
   /** Warns of work that failed when nothing waited for it any more. */
   warnOfLost(what: string): void {
-    const ended = `after the body of what began it in activation ${this.begun.act} had ended`;
+    const ended = `after the body of what began it in activation ${this.started.act} had ended`;
     this.tools.host.warn(this.role.name, `${what} failed ${ended}. Await it, or handle its failure.`);
   }
 
@@ -183,8 +182,7 @@ export class RoleTurn {
     }
     end = this.#judged(end);
     const hasSteps = this.#steps !== undefined || this.role.open !== undefined;
-    const steps = hasSteps ? { life: this.steps.life, failedStep: this.steps.failedStep } : NO_STEPS;
-    const result = commit(this.tools, this.definition.spec, this.role, this.begun, end, steps);
+    const result = commit(this.tools, this.definition.spec, this.role, this.started, end, hasSteps ? this.steps : NO_STEPS);
     if (end.kind === "done") this.#activation.settle();
     return result;
   }
@@ -194,50 +192,29 @@ export class RoleTurn {
     if (control !== undefined) return { kind: "failed", error: control };
     const late = this.#scope?.ended?.reason;
     const reason = late instanceof TimeoutError ? late : this.#steps?.control;
-    if (reason !== undefined) return { kind: "failed", error: reason, place: this.#placeOf(reason) };
+    if (reason !== undefined) return { kind: "failed", error: reason, work: this.#workOf(reason) };
     const loose = outcome.kind === "done" ? this.#handed?.failure(this.role.name) : outcome.error;
-    return outcome.kind === "done" && loose === undefined ? outcome : { kind: "failed", error: loose, place: this.#placeOf(loose) };
+    return outcome.kind === "done" && loose === undefined ? outcome : { kind: "failed", error: loose, work: this.#workOf(loose) };
   }
 
   #notAsked(outcome: ActivationOutcome): ControlError | undefined {
     if (this.#steps === undefined && this.role.open === undefined) return undefined;
     const error = outcome.kind === "failed" ? outcome.error : undefined;
-    return error instanceof ControlError ? undefined : this.tools.past?.notAsked(this.begun.act, this.steps.unasked, error);
+    return error instanceof ControlError ? undefined : this.tools.past?.notAsked?.(this.started.act, this.steps.unasked, error);
   }
 
-  #placeOf(error: unknown): FailedPlace {
+  #workOf(error: unknown): FailedWork {
     return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
   }
 
-  #makeSteps(): ActivationSteps {
-    const { log, clock, gate, effects, mask, past, mode, answerer, outer, pools, host } = this.tools;
-    const { role, begun } = this;
-    return new ActivationSteps({
-      act: begun.act,
-      log,
-      gate,
-      outer,
-      pools,
-      policy: answerer.policy,
-      effects,
-      mask,
-      tell: host.tell,
-      clock,
-      scope: this.scope,
-      begin: () => recordBegin(this.tools, role, begun),
-      waitsUntimed: (isWaiting) => this.#timeLimit().hold(isWaiting),
-      recorded: role.open?.steps,
-      carried: role.retry.carry,
-      paid: role.retry.paid,
-      past,
-      mode,
-      runId: log.state.runId,
-      role: role.name,
-      budgetShare: this.definition.spec.role.budgetShare,
-      startedAt: begun.at,
-      teamAt: begun.teamAt,
-      isOver: this.#phase === "over",
-    });
+  /** Records the beginning of the activation, before its first step. */
+  recordStart(): void {
+    recordStart(this.tools, this.role, this.started);
+  }
+
+  /** Lets the time not count while a step waits, such as for a person. */
+  holdTime(isWaiting: boolean): void {
+    this.#timeLimit().hold(isWaiting);
   }
 
   /** The limit counts from the beginning of the attempt, also when its timer is made later. */
@@ -245,9 +222,9 @@ export class RoleTurn {
     if (this.#limit !== undefined) return this.#limit;
     const { clock } = this.tools;
     const { timeout } = this.definition.spec.role;
-    const name = `the activation ${this.begun.act} (steps inside a step go through the door that its effect is given)`;
+    const name = `the activation ${this.started.act} (steps inside a step go through the door that its effect is given)`;
     const fire = (): void => this.scope.end(this.#steps?.control ?? new TimeoutError(name, timeout));
-    this.#limit = new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.begun.beganAt)), fire);
+    this.#limit = new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.started.beganAt)), fire);
     return this.#limit;
   }
 }

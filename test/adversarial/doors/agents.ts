@@ -70,7 +70,6 @@ const chatMemory = () => ({
   maxTokens: 500,
   pinned: or("p", 5, null, {}, [5]),
   tokens: is.tokens(),
-  trim: "always",
 });
 const agent = () => new Agent({ name: "a", model: model() });
 

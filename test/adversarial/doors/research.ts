@@ -35,7 +35,7 @@ const processes = () => ({
 export const researchInstances: Instances = { FailureWatch: () => new FailureWatch() };
 
 export const research: Readonly<Record<string, Door>> = {
-  bootstrapInterval: () => [values, { confidence: 0.9, statistic: () => 1, method: "bca", resamples: 100, seed: seed() }],
+  bootstrapInterval: () => [values, { confidence: 0.9, statistic: () => 1, resamples: 100, seed: seed() }],
   cohensD: () => [values, values],
   pairedD: () => [values, [0.5, 2.5, 4.5]],
   shareInterval: () => [[or(1, "x", null, 5), 0], { confidence: 0.9 }],
@@ -46,7 +46,6 @@ export const research: Readonly<Record<string, Door>> = {
     { confidence: 0.9, resamples: 100, seed: seed() },
   ],
   mean: () => [values],
-  standardDeviation: () => [values],
   standardError: () => [values],
   sampleSize: () => [{ confidence: 0.9, halfWidth: 0.5, standardDeviation: 1.5 }],
   plotHtml: () => [rows(), plot()],
@@ -119,6 +118,6 @@ export const research: Readonly<Record<string, Door>> = {
   noisyOracle: () => [{ right: () => "x", wrong: () => ["y"], accuracy: or(0.5, "x", null, {}, 5), seed: seed(), id: "i", price }],
   fitSurrogate: () => [[event()], () => "c"],
   surrogateModel: () => [
-    { fit: whole(fitSurrogate([], () => "c")), classOf: () => "c", seed: seed(), otherwise: is.model(), id: "i", price },
+    { fit: whole(fitSurrogate([], () => "c")), classOf: () => "c", seed: seed(), id: "i", price },
   ],
 };

@@ -35,7 +35,7 @@ export const shelves: Readonly<Record<string, Door>> = {
   cassetteJournal: () => [cassette()],
   readCassette: () => ["/dev/null/nowhere"],
   saveCassette: () => [is.journal(), "r", "/dev/null/nowhere"],
-  cassetteModel: () => [cassette(), { strict: true, id: "i", price, maxOutputTokens: 5, secrets: ["s"] }],
+  cassetteModel: () => [cassette(), { id: "i", price, maxOutputTokens: 5, secrets: ["s"] }],
   simulatedClock: () => [5],
   "SimulatedClock.timer": () => [or(5, "x", null), () => {}],
   "SimulatedClock.advance": () => [5],

@@ -67,13 +67,4 @@ describe("LiveRegion", () => {
     region.start();
     expect(draws[0]?.size).toEqual({ width: 49, height: 9 });
   });
-
-  it("draws a last time and leaves that standing", async () => {
-    region.start();
-    lines = ["done"];
-    region.stop();
-    sink.write("after\n");
-    await clock.advance(1_000);
-    expect(terminal.screen).toEqual(["done", "after"]);
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nameText, noProgress, type Progress, progressAfter, saidText } from "../../../src/cli/screen/progress.ts";
-import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
+import { nameText, noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
+import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
 import { answered, asks, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
 function after(observed: readonly Observed[]): Progress {
@@ -51,25 +51,6 @@ describe("progressAfter", () => {
     ]);
   });
 
-  it("shows a try that failed until the next one begins", () => {
-    const failed = afterBodies(alexWorks, asks("Alex", "X"), answered("Alex", { retry: true }));
-    expect(failed.roles[1]?.work?.step).toMatchObject({ isRetrying: true });
-    expect(progressAfter(failed, recorded([asks("Alex", "X", { try: 2 })])[0] as Observed).roles[1]?.work?.step).toMatchObject({
-      isRetrying: false,
-      try: 2,
-    });
-  });
-
-  it("keeps showing the newer of two steps when the older one ends", () => {
-    const progress = afterBodies(
-      alexWorks,
-      asks("Alex", "one", { key: "1" }),
-      asks("Alex", "two", { key: "2" }),
-      answered("Alex", { key: "1" }),
-    );
-    expect(progress.roles[1]?.work?.step).toMatchObject({ topic: "two" });
-  });
-
   it("counts the text of the question it shows alone, and none that was taken back", () => {
     const both = [alexWorks, asks("Alex", "one", { key: "1" }), asks("Alex", "two", { key: "2" })] as const;
     const told = afterBodies(
@@ -94,30 +75,7 @@ describe("progressAfter", () => {
   });
 });
 
-describe("saidText", () => {
-  it("names each cause once, and how tests went", () => {
-    const failed = { tests: "failed", total: 12, passed: 10, failed: 2, failures: [] };
-    const ended = says("Edward", word("WriteTest"), word("WriteTest"), word("RunTests", failed)) as ActEnded;
-    expect(saidText(ended)).toBe("WriteTest, RunTests (2 of 12 failed)");
-    expect(saidText(says("Edward", word("RunTests", { ...failed, tests: "not run" })) as ActEnded)).toBe("RunTests (not run)");
-  });
-});
-
 describe("nameText", () => {
-  it("adds the profile where it says more than the name", () => {
-    const profiles = new Map([
-      ["Alice", "Product Manager"],
-      ["Writer", "Writer"],
-      ["Silent", ""],
-    ]);
-    expect(["Alice", "Writer", "Silent", "Other"].map((name) => nameText(name, profiles))).toEqual([
-      "Alice, Product Manager",
-      "Writer",
-      "Silent",
-      "Other",
-    ]);
-  });
-
   it("shows control characters instead of sending them", () => {
     expect(nameText("A\u001b[2J", new Map())).toBe("A\\u{1b}[2J");
   });

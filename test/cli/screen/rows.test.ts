@@ -5,7 +5,7 @@ import { noProgress, type Progress, progressAfter } from "../../../src/cli/scree
 import { type Frame, plainLine, progressLines } from "../../../src/cli/screen/rows.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
 import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
-import { asks, does, fails, middleOfARun, PROFILES, recorded, says, started } from "../recorded-run.ts";
+import { asks, does, fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
 
 const frame: Frame = {
   width: 79,
@@ -63,18 +63,6 @@ describe("progressLines", () => {
         ⠋ Alex    WriteCode: src/game.js, tr…
         · Edward  waits
         $0.0017 of $3.00 · round 2 of 20"
-    `);
-  });
-
-  it("tells who was stopped once the run has ended", () => {
-    const idle = recorded([{ type: "role.idle", role: "Alex" }]);
-    expect(drawn([...middleOfARun, ...idle], { hasEnded: true })).toMatchInlineSnapshot(`
-      "
-        ✓ Alice, Product Manager  WritePrd                                   1.2k tok
-        ■ Alex, Engineer          stopped
-        · Edward, QA Engineer     waits
-        $0.0017 of $3.00 · round 2 of 20 · 1.2k tokens · 0:42
-      "
     `);
   });
 
@@ -141,15 +129,5 @@ describe("plainLine", () => {
         "Alex, Engineer  try 1 failed (MODEL_SERVER)",
       ]
     `);
-  });
-
-  it("tells failures, and whether they are tried again", () => {
-    const failures = recorded([started(), fails("Alex", "no disk", "retry"), fails("Alex", "no \u0007disk"), says("Alex")]);
-    expect(plainLines(failures)).toEqual(["Alex, Engineer  failed, tries again: no disk", "Alex, Engineer  failed: no \\u{7}disk"]);
-  });
-
-  it("is one line, whatever the model called its files", () => {
-    const line = plainLines(recorded([started(), does("Alex", "x\ny\u2028z\u001b]0;title\u0007", { files: {} })])).join();
-    expect(line).not.toMatch(/[\p{Cc}\p{Zl}]/u);
   });
 });

@@ -44,13 +44,6 @@ describe("a screen that is no terminal", () => {
     ]);
     expect(clock.pending).toBe(0);
   });
-
-  it("breaks no line and writes no codes", async () => {
-    const { host, clock, screen } = watching({});
-    screen.say("word ".repeat(100).trim());
-    await clock.advance(0);
-    expect(host.stderr.text).toBe(`${"word ".repeat(100).trim()}\n`);
-  });
 });
 
 describe("a screen on a terminal", () => {
@@ -65,14 +58,6 @@ describe("a screen on a terminal", () => {
     expect(terminal.screen.at(-1)).toContain("0:02");
     screen.end();
     expect(clock.pending).toBe(0);
-  });
-
-  it("breaks long lines between words", async () => {
-    const { clock, screen, terminal } = watching({}, { isTTY: true });
-    screen.say("word ".repeat(20).trim());
-    await clock.advance(0);
-    expect(terminal.screen.slice(0, 2)).toEqual(["word ".repeat(16).trim(), "word ".repeat(4).trim()]);
-    screen.end();
   });
 
   it("makes room for a prompt and draws again after it, also when that fails", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../../src/cli/report.ts";
-import { checksText } from "../../../src/cli/screen/delivery.ts";
+import { checksText } from "../../../src/cli/delivery.ts";
 import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
 import { styleFor } from "../../../src/cli/screen/text.ts";
 import { titled } from "../../titled.ts";
@@ -64,12 +64,6 @@ describe("summaryLines", () => {
         Read     workspace/2048/README.md
         Test     cd workspace/2048 && node --test"
     `);
-  });
-
-  it("says of a script that nothing is billed", () => {
-    expect(row("Cost", { isScripted: true })).toBe(
-      "Cost     nothing, for the replies are a script; a model at $0.25 in and $2 out for a million tokens would have cost $0.0123",
-    );
   });
 
   it.each<[string, Partial<ResultReport>, string]>([
@@ -155,11 +149,6 @@ describe("summaryLines", () => {
     ]);
   });
 
-  it("tells what a fork took from its parent", () => {
-    const fork = { parent: { runId: "parent-1", at: 7 }, reused: 2, reusedCalls: 1, paid: 1, saved: 12_300 };
-    expect(row("Fork", { fork })).toBe("Fork     of parent-1 at event 7: 2 answers reused (1 of models), 1 model call made, $0.0123 saved");
-  });
-
   it("names the activations that failed, also of a run that finished, and no more than five", () => {
     const failed = (nth: number) => ({ role: "Ben", act: `Ben#${nth}~3`, attempt: 3, code: "ACTION_FAILED", message: "no\u001b[2J fish" });
     expect(row("Failed", { failures: [failed(0)] })).toBe(String.raw`Failed   Ben#0~3: no\u{1b}[2J fish (ACTION_FAILED), after 3 attempts`);
@@ -167,33 +156,10 @@ describe("summaryLines", () => {
     expect(all.match(/Ben#/g)).toHaveLength(5);
     expect(all).toContain("2 activations before these");
   });
-
-  it("tells of dead letters and of warnings nobody saw", () => {
-    expect(told({ deadLetters: 1 }, { warnings: 2 })).toMatch(
-      /\n {2}1 message reached nobody; 2 warnings not shown; see them with --verbose\.$/,
-    );
-  });
 });
 
 describe("checksText", () => {
-  it("shows line ends and tabs of evidence as people know them, and names the file of a fault", () => {
-    const evidence = String.raw`stdout should be "a\u{9}b\u{d}\u{a}c" and is "a"`;
-    const verdicts = [{ ...verdict("A1", "failed"), evidence }];
-    const faults = [{ kind: "plan", file: "src/a.js", message: "It is planned,\nand is not there." }];
-    expect(checksText({ verdicts, suites: [], faults })?.text).toBe(
-      String.raw`0 of 1 proven; A1 failed: stdout should be "a\tb | c" and is "a"; plan in src/a.js: It is planned, | and is not there.`,
-    );
-  });
-
   const verdict = (id: string, outcome: string, evidence = "") => ({ id, priority: "P0", outcome, by: "command", evidence });
-
-  it("tells first what failed, in one line", () => {
-    const verdicts = [verdict("A1", "proven"), verdict("A2", "failed", "expected x\nand got y.")];
-    expect(checksText({ verdicts, suites: [], faults: [] })).toEqual({
-      isGreen: false,
-      text: "1 of 2 proven; A2 failed: expected x | and got y",
-    });
-  });
 
   it("is green only when all is proven, and says why nothing was run", () => {
     expect(checksText({ verdicts: [verdict("A1", "proven")], suites: [], faults: [] })).toEqual({ isGreen: true, text: "1 of 1 proven" });

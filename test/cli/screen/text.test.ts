@@ -3,8 +3,6 @@ import { describe, expect, it } from "vitest";
 import { fitted, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
 import { shown, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
 
-const anything = fc.string({ unit: "grapheme", maxLength: 80 });
-
 describe("shown", () => {
   it.each([
     ["\u001b[31mred", "\\u{1b}[31mred"],
@@ -26,10 +24,6 @@ describe("shown", () => {
         expect(shown(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
       }),
     );
-  });
-
-  it("keeps to its limit, also for an endless text", () => {
-    expect(shown("x".repeat(1_000_000), 10)).toBe(`${"x".repeat(10)}...`);
   });
 });
 
@@ -61,25 +55,9 @@ describe("fitted", () => {
   ])("of %j at %i is %j", (text, width, cut) => {
     expect(fitted(text, width)).toBe(cut);
   });
-
-  it("never takes more cells than there are", () => {
-    fc.assert(
-      fc.property(anything, fc.nat({ max: 100 }), (text, width) => {
-        expect(widthOf(fitted(text, width))).toBeLessThanOrEqual(width);
-      }),
-    );
-  });
 });
 
 describe("wrapped", () => {
-  it("breaks between words and indents what follows", () => {
-    expect(wrapped("  label one two three", 12, 8)).toEqual(["  label one", "        two", "        three"]);
-  });
-
-  it("lets a word that is too long stand alone", () => {
-    expect(wrapped("a veryverylongword b", 6)).toEqual(["a", "veryverylongword", "b"]);
-  });
-
   it("does not count the codes of colours", () => {
     const { bad } = styleFor(true);
     expect(wrapped(`${bad("error:")} it broke`, 9).map(withoutCodes)).toEqual(["error: it", "broke"]);

@@ -178,27 +178,6 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     for (const one of [page, second.page]) await one.context().close();
   });
 
-  it("tells that the server is gone, and goes on without loss when it is back", async () => {
-    await house.run("wait for a restart", "restart");
-    const { page } = await openPage(browser, house.address("restart"));
-    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
-    await house.close();
-    await expectSoon(() => page.locator(".run-head").textContent()).toContain("The server cannot be reached");
-    await house.start();
-    await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
-    await expectSoon(async () => (house.goOn(), badge(page))).toBe("Finished");
-    await toPanel(page, "events");
-    const { numbers, count } = await page.evaluate(() => ({
-      numbers: [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)),
-      count: document.querySelector(".panel .rows")?.getAttribute("aria-label"),
-    }));
-    expect(numbers).toEqual(numbers.map((_, index) => index));
-    let recorded = 0;
-    for await (const event of house.journal.read("restart", 0)) recorded = event.seq + 1;
-    expect(count).toBe(`${recorded} events`);
-    await page.context().close();
-  });
-
   it("says what is wrong with the token, and takes another", async () => {
     const { page } = await openPage(browser, house.address().replace(/token=.*/, "token=another-token-of-nobody"));
     await expectSoon(() => page.getByRole("alert").textContent()).toContain("The server refused the page");

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readPage } from "../../../src/inspector/page-file.ts";
-import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { longRun } from "./long-run.ts";
 import { offlineFile, program, startBrowser, expectSoon } from "./watched-page.ts";
 

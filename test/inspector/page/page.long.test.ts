@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
-import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { faultyRun } from "./faulty-run.ts";
 import { sampleRun } from "./sample-run.ts";
 import { drawer, eventRow, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
@@ -120,14 +120,6 @@ describe.runIf(program !== undefined)("an offline page", () => {
     await page.context().close();
   });
 
-  it("draws the head of a chosen arrow as large as the others", async () => {
-    const { page } = await openPage(browser, await offlineFile(folder, "heads", [await sampleRun()]));
-    await toPanel(page, "lanes");
-    const units = await page.locator(".arrows marker").evaluateAll((all) => all.map((one) => one.getAttribute("markerUnits")));
-    expect(units).toEqual(["userSpaceOnUse", "userSpaceOnUse", "userSpaceOnUse"]);
-    await page.context().close();
-  });
-
   it("shows hostile texts as texts, and a message of 10 MB piece by piece", async () => {
     const long = `${"x".repeat(10_000_000)} the end`;
     const url = await offlineFile(folder, "hostile", [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long")]);
@@ -156,17 +148,6 @@ describe.runIf(program !== undefined)("an offline page", () => {
     const events = (await sampleRun()).map((event) => ({ ...event, v: 2 }) as unknown as RunEvent);
     const { page } = await openPage(browser, await offlineFile(folder, "newer", [events]));
     await expectSoon(() => page.getByRole("alert").textContent()).toMatch(/Expected events of version 1, got version 2/);
-    await page.context().close();
-  });
-
-  it("compares two runs", async () => {
-    const url = await offlineFile(folder, "two", [await sampleRun("Write a poem", "first"), await sampleRun("Write a song", "second")]);
-    const { page, faults } = await openPage(browser, url);
-    for (const run of ["first", "second"]) await page.getByRole("checkbox", { name: `Compare ${run}` }).check();
-    await page.getByRole("link", { name: "Compare", exact: true }).click();
-    await expectSoon(() => page.getByRole("main").textContent()).toContain("They first differ at activation #0 of Ann");
-    expect(await violationsIn(page)).toEqual([]);
-    expect(faults).toEqual([]);
     await page.context().close();
   });
 });

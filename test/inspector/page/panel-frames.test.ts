@@ -1,16 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { edgeLines, graphLayout } from "../../../src/inspector/page/panels/graph.tsx";
-import {
-  arrowPath,
-  barAfterKey,
-  barPlace,
-  dotStep,
-  type LaneFrame,
-  tickLines,
-  withSlots,
-  xOf,
-} from "../../../src/inspector/page/panels/lane-drawing.tsx";
+import { arrowPath, barAfterKey, barPlace, type LaneFrame, tickLines, xOf } from "../../../src/inspector/page/panels/lane-drawing.tsx";
 import { type Bar, lanesIn } from "../../../src/inspector/view/lanes.ts";
 import type { GraphNode } from "../../../src/inspector/view/role-graph.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
@@ -41,25 +32,6 @@ describe("the drawing of lanes", () => {
     );
   });
 
-  test("property: entries have different slots, keep them while the window moves, and leave theirs to those that come", () => {
-    const index = (entry: number): number => entry;
-    const slotsOf = (entries: readonly number[]): readonly number[] => withSlots(entries, index).map(([, slot]) => slot);
-    fc.assert(
-      fc.property(fc.uniqueArray(fc.nat()), (entries) => {
-        expect(withSlots(entries, index).map(([entry]) => entry)).toEqual(entries);
-        expect(new Set(slotsOf(entries)).size).toBe(entries.length);
-      }),
-    );
-    fc.assert(
-      fc.property(fc.nat({ max: 100_000 }), fc.integer({ min: 1, max: 20 }), (from, by) => {
-        const window = (start: number): readonly number[] => Array.from({ length: 24 }, (_, nth) => start + nth);
-        const [before, after] = [new Map(withSlots(window(from), index)), new Map(withSlots(window(from + by), index))];
-        for (const [entry, slot] of after) expect(before.get(entry) ?? slot).toBe(slot);
-        expect(Math.max(...after.values())).toBeLessThan(32);
-      }),
-    );
-  });
-
   test("arrow keys reach every bar from every other one", () => {
     const drawing = lanesIn(timeline, { from: 100, until: 260 });
     const start = drawing.bars[0] as Bar;
@@ -75,7 +47,7 @@ describe("the drawing of lanes", () => {
 });
 
 describe("the clock above the lanes", () => {
-  test("has a line for each tick that has room, and labels that do not cover each other; of ticks at once the last", () => {
+  test("has a line for each tick that has room, and labels that do not cover each other", () => {
     const ticks = [3, 4, 9, 20, 200].map((seq, nth) => ({ seq, tick: nth }));
     const lines = tickLines(frameOf(0, 100), ticks).map(({ tick, x, isLabelled }) => [tick.seq, Math.round(x), isLabelled]);
     expect(lines).toEqual([
@@ -92,17 +64,6 @@ describe("the clock above the lanes", () => {
     ).toEqual([10, 14]);
   });
 
-  test("property: the dots of an event stay in its column, where they can be told apart there", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 10, max: 400 }), fc.integer({ min: 1, max: 200 }), (span, messages) => {
-        const step = dotStep(frameOf(0, span), messages);
-        expect(step).toBeGreaterThanOrEqual(3);
-        expect(step).toBeLessThanOrEqual(6);
-        if (step > 3) expect(step * messages).toBeLessThanOrEqual(900 / span + 1e-9);
-      }),
-    );
-  });
-
   test("a lost message stops halfway to its recipient", async () => {
     const lossy = new RunTimeline();
     lossy.add(await faultyRun());
@@ -113,7 +74,7 @@ describe("the clock above the lanes", () => {
 });
 
 describe("the drawing of the graph", () => {
-  test.each([1, 2, 3, 5, 8, 13, 21, 40])("%i roles do not cover each other, and lie in the field", (count) => {
+  test.each([1, 2, 8, 40])("%i roles do not cover each other, and lie in the field", (count) => {
     const nodes = Array.from({ length: count }, (_, nth) => ({ name: `Role ${nth}` }) as GraphNode);
     const layout = graphLayout({ nodes, edges: [] });
     const points = nodes.map(({ name }) => layout.points.get(name) ?? { x: -1, y: -1 });
@@ -131,7 +92,7 @@ describe("the drawing of the graph", () => {
     expect(nobody).toBeUndefined();
   });
 
-  test.each([2, 3, 4, 5, 6])("labels of all lines between %i roles do not cover each other, and lie in the field", (count) => {
+  test.each([2, 4, 6])("labels of all lines between %i roles do not cover each other, and lie in the field", (count) => {
     const names = Array.from({ length: count }, (_, nth) => `Role ${nth}`);
     const layout = graphLayout({ nodes: names.map((name) => ({ name }) as GraphNode), edges: [] });
     const edges = names.flatMap((from) => names.map((to) => ({ from, to, messages: 1, lost: 0, causes: [], isSubscribed: true })));

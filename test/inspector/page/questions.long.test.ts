@@ -95,19 +95,6 @@ describe.runIf(program !== undefined)("a permission on the page", () => {
       expect(printed).toEqual([7]);
     });
   });
-
-  it("is given for the rest of the run with the arrow keys", async () => {
-    const { team, printed } = press();
-    await team.run("A poem about the sea", { id: "press" }).result;
-    await served(team, "press", "light", async ({ page }) => {
-      await page.getByRole("radio", { name: "Yes, this time" }).focus();
-      await page.keyboard.press("ArrowUp");
-      expect(await page.getByRole("radio", { name: /^Always/ }).isChecked()).toBe(true);
-      await page.keyboard.press("Enter");
-      await expectSoon(() => badge(page)).toBe("Finished");
-      expect(printed).toEqual([1, 2]);
-    });
-  });
 });
 
 /** A company whose criteria a person approves. It builds nothing. */
@@ -141,19 +128,9 @@ describe.runIf(program !== undefined)("an approval that the company asks for", (
       await expectSoon(() => page.getByRole("navigation", { name: "Files" }).innerText()).toContain("docs/acceptance.json");
     });
   });
-
-  it("stops the work where a person says so, and tells why", async () => {
-    await served(await company("stop"), "adder", "light", async ({ page }) => {
-      await page.getByRole("radio", { name: "Stop: build nothing" }).check();
-      await answer(page).click();
-      await expectSoon(() => badge(page)).toBe("Failed");
-      expect(await page.locator(".run-notes").innerText()).toContain("NOT_APPROVED: Expected a yes before the work goes on");
-      expect(await violationsIn(page)).toEqual([]);
-    });
-  });
 });
 
-/** Runs that stand in several ways, in one journal. */
+/** Runs with several states, in one journal. */
 async function severalRuns(journal: Journal): Promise<Team> {
   const Fail = defineAction({
     name: "Fail",

@@ -5,14 +5,13 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
-import { defineAction, defineRole, JournalError, memoryJournal, Team } from "../../../src/index.ts";
-import type { Journal } from "../../../src/ports.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../../src/index.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
-import { PANELS } from "../../../src/inspector/page/panels.ts";
+import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { createServer } from "../../../src/server/index.ts";
 import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";
-import { badge, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+import { badge, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
 
 const TOKEN = "page-token-0123456789";
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
@@ -77,53 +76,6 @@ describe.runIf(program !== undefined)("the page of a server", () => {
       expect(faults).toEqual([]);
       await page.context().close();
     });
-  });
-
-  it("says in words that a newer version wrote a run, and shows the others", async () => {
-    const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
-    const inner = memoryJournal();
-    // A journal of another version refuses its events; a server of another version sends them.
-    const read: Journal["read"] = async function* (runId, from) {
-      for await (const event of inner.read(runId, from)) {
-        if (runId === "refused" && event.seq > 1) throw new JournalError("EVENT_NEWER", "Expected events of version 1, got version 2.");
-        yield runId === "newer" && event.seq > 1 ? { ...event, v: 2 as 1 } : event;
-      }
-    };
-    const journal = new Proxy(inner, {
-      get: (of, name) => {
-        const member: unknown = name === "read" ? read : Reflect.get(of, name);
-        return typeof member === "function" ? (member.bind(of) as unknown) : member;
-      },
-    });
-    const team = new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })], journal });
-    for (const id of ["old", "newer", "refused"]) await team.run(id, { id }).result;
-    await serving(team, async (url) => {
-      for (const id of ["newer", "refused"]) {
-        const { page } = await openPage(browser, `${url}/#token=${TOKEN}&run=${id}`);
-        await expectSoon(() => page.getByRole("alert").allTextContents()).toContainEqual(expect.stringMatching(/version 2/));
-        expect(await violationsIn(page)).toEqual([]);
-        await page.goto(`${url}/#/runs`);
-        await page.locator('a[href*="/old/"]').click();
-        await expectSoon(() => badge(page)).toBe("Finished");
-        await page.context().close();
-      }
-    });
-  });
-});
-
-describe.runIf(program !== undefined)("an offline page", () => {
-  it("shows the questions that wait, to read only", async () => {
-    const journal: Journal = memoryJournal();
-    const Ask = defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Which town?", { choices: ["Oslo", "Rome"] }) });
-    await new Team({ roles: [defineRole({ name: "Ada", actions: [Ask] })], journal }).run("go", { id: "asks" }).result;
-    const events = [];
-    for await (const event of journal.read("asks", 0)) events.push(event);
-    const { page, faults } = await openPage(browser, await offlineFile(folder, "asks", [events]));
-    await expectSoon(() => page.getByRole("region", { name: "Question of Ada" }).textContent()).toContain("Which town?");
-    expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(0);
-    expect(await violationsIn(page)).toEqual([]);
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 });
 

@@ -91,23 +91,6 @@ describe.runIf(program !== undefined)("the view of files", () => {
     });
   });
 
-  it("leads from a file to the activation that wrote it and to the messages around it", async () => {
-    await inView("files", async (page) => {
-      await page.getByRole("button", { name: "poem.md 2 versions" }).click();
-      const file = page.getByRole("article", { name: "File poem.md" });
-      await file.getByRole("button", { name: "Ann#0~1" }).click();
-      await expectSoon(() => title(page)).toBe("Activation Ann#0~1");
-      await file.getByRole("button", { name: /from outside/ }).click();
-      await expectSoon(() => drawer(page).getByRole("region", { name: "Content of the message" }).textContent()).toBe(
-        "A poem about the sea",
-      );
-      await file.getByRole("button", { name: /Ann.*Polish/ }).click();
-      await expectSoon(() => drawer(page).getByRole("region", { name: "Content of the message" }).textContent()).toBe(
-        "A draft.\n\nA poem.",
-      );
-    });
-  });
-
   it("shows the files as they were at an event", async () => {
     await inView("files", async (page) => {
       const names = page.getByRole("navigation", { name: "Files" }).getByRole("button");
@@ -203,22 +186,6 @@ describe.runIf(program !== undefined)("the view of roles", () => {
       await expectSoon(() => title(page)).toBe("Activation Ann#0~1");
     });
   });
-
-  it("has the question of a role that waits, and the message in its mailbox", async () => {
-    await inView("roles", async (page) => {
-      await page
-        .getByRole("navigation", { name: "Roles" })
-        .getByRole("button", { name: /Cid.*1 waiting/ })
-        .click();
-      const cid = page.getByRole("article", { name: "Role Cid" });
-      await expectSoon(() => cid.getByRole("region", { name: "Question" }).textContent()).toContain('May Cid use the tool "print"?');
-      expect(await cid.locator("section", { hasText: "Mailbox (1)" }).getByRole("button").allInnerTexts()).toEqual(["Bob\nReview\nGood."]);
-      // The role stays while its messages are looked at.
-      await cid.getByRole("button", { name: /Review/ }).click();
-      await expectSoon(() => title(page)).toBe("Message");
-      expect(await cid.count()).toBe(1);
-    });
-  });
 });
 
 describe.runIf(program !== undefined)("the graph of roles", () => {
@@ -253,18 +220,6 @@ describe.runIf(program !== undefined)("the graph of roles", () => {
         "Cid Review 0 0",
         "Dee Polish, Review 1 0",
       ]);
-    });
-  });
-
-  it("marks the chosen role and its lines", async () => {
-    await inView("graph", async (page) => {
-      const graph = page.getByRole("region", { name: "Graph of the roles" });
-      await graph.getByRole("button", { name: "Cid" }).click();
-      await expectSoon(() => graph.getByRole("button", { name: "Cid" }).getAttribute("aria-pressed")).toBe("true");
-      expect(await factsOf(drawer(page))).toMatchObject({ Profile: "Printer", Activations: "0", Mailbox: "1 waiting" });
-      expect(await graph.locator(".edge.faint").count()).toBe(4);
-      await drawer(page).getByRole("link", { name: "Its memory, plan and state" }).click();
-      await expectSoon(() => page.getByRole("article", { name: "Role Cid" }).count()).toBe(1);
     });
   });
 });
@@ -378,18 +333,6 @@ describe.runIf(program !== undefined)("the details", () => {
       await details.getByText("Everything that is recorded").press("Enter");
       await expectSoon(() => recorded.isVisible()).toBe(true);
       expect(await recorded.textContent()).toContain('"maxTokens"');
-    });
-  });
-
-  it("name the tool that a model calls, with its arguments", async () => {
-    await inView("lanes", async (page) => {
-      await page.locator('.bar[title="Cid#0~1"]').click();
-      await drawer(page).getByRole("button", { name: "model large" }).click();
-      await expectSoon(() => drawer(page).textContent()).toContain("Calls the tool print");
-      expect(JSON.parse((await drawer(page).getByRole("region", { name: "Call 1 of the answer" }).textContent()) ?? "")).toEqual({
-        page: 1,
-      });
-      expect(await drawer(page).getByRole("region", { name: "Answer of the step" }).count()).toBe(0);
     });
   });
 });

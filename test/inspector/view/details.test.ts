@@ -40,7 +40,7 @@ test(
         for (const { index, message, isRemoved } of record.sent) {
           const detail = messageDetail(run, index);
           expect(detail?.parents.map(({ id }) => id)).toEqual(message.parents);
-          expect(detail?.hearers.length).toBe(isRemoved ? 0 : record.sent[index]?.ways.length);
+          expect(detail?.recipients.length).toBe(isRemoved ? 0 : record.sent[index]?.deliveries.length);
         }
         for (const { index, end } of record.activations) expect(activationDetail(run, index)?.changes !== undefined).toBe(end === "ended");
         expect(compareRuns(run, run)).toMatchObject({ first: undefined, left: { known: run.now.ledger.spent } });

@@ -15,19 +15,21 @@ async function timeline(): Promise<RunTimeline> {
   return run;
 }
 
-test("RunRecord.I1 a message that the edges lost, rewrote, doubled or delayed is told so on each of its ways", async () => {
+test("RunRecord.I1 a message that the edges lost, rewrote, doubled or delayed is reported on each of its deliveries", async () => {
   const run = await timeline();
   const said = run.record.sent.findIndex(({ message }) => message.content === "It is true.");
-  const hearers = messageDetail(run, said)?.hearers.map(({ role, fate, fault, due }) => ({ role, fate, fault, due }));
+  const recipients = messageDetail(run, said)?.recipients.map(({ role, fate, fault, due }) => ({ role, fate, fault, due }));
   const reads = { content: "It is false." };
   const by = ["liar", "duplicate"];
-  expect(hearers).toMatchObject([
+  expect(recipients).toMatchObject([
     { role: "Bob", fate: "lost", fault: { by: ["lossy"] }, due: undefined },
     { role: "Cid", fate: "taken", fault: { by, reads } },
     { role: "Cid", fate: "taken", fault: { by, copy: 1, reads } },
   ]);
   const { arrows, ticks } = lanesIn(run, { from: 0, until: run.length - 1 });
-  const delayed = arrows.filter(({ way }) => way.due !== undefined).map(({ way, fate }) => [way.role, way.due, fate]);
+  const delayed = arrows
+    .filter(({ delivery }) => delivery.due !== undefined)
+    .map(({ delivery, fate }) => [delivery.role, delivery.due, fate]);
   expect(delayed).toEqual([
     ["Ann", 2.5, "taken"],
     ["Ann", 3, "taken"],

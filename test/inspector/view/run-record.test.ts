@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { WayFact } from "../../../src/inspector/view/run-facts.ts";
+import type { DeliveryFact } from "../../../src/inspector/view/run-facts.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { sentMessage } from "../../../src/runtime/edges/arrivals.ts";
-import { lastOf } from "../../../src/inspector/view/way-table.ts";
+import { lastOf } from "../../../src/inspector/view/delivery-table.ts";
 import { tries } from "../../long.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
 
@@ -14,17 +14,19 @@ async function timelineOf(sketch: Parameters<typeof eventsOfRun>[0]): Promise<Ru
   return timeline;
 }
 
-function waysOf({ record: { ways } }: RunTimeline): readonly WayFact[] {
-  return Array.from({ length: ways.size }, (_, index) => ways.at(index) as WayFact);
+function deliveriesOf({ record: { deliveries } }: RunTimeline): readonly DeliveryFact[] {
+  return Array.from({ length: deliveries.size }, (_, index) => deliveries.at(index) as DeliveryFact);
 }
 
 /** The messages that the tables have in mailboxes are those that the runtime's state has there, after every event. */
-function expectWaysOfState(timeline: RunTimeline): void {
-  const ways = waysOf(timeline).filter(({ isDouble }) => !isDouble);
+function expectDeliveriesOfState(timeline: RunTimeline): void {
+  const deliveries = deliveriesOf(timeline).filter(({ isDouble }) => !isDouble);
   for (let seq = 0; seq < timeline.length; seq += 1) {
     const isOver = (end: number | undefined): boolean => end !== undefined && end <= seq;
     for (const role of timeline.stateAt(seq).roles.values()) {
-      const there = ways.filter((way) => way.role === role.name && isOver(way.delivered) && !isOver(way.consumed ?? way.dropped));
+      const there = deliveries.filter(
+        (delivery) => delivery.role === role.name && isOver(delivery.delivered) && !isOver(delivery.consumed ?? delivery.dropped),
+      );
       const ids = there.map(({ id }) => id);
       expect(ids).toHaveLength(role.waiting);
       expect(new Set(ids)).toEqual(new Set(role.news().map(({ id }) => id)));
@@ -34,13 +36,13 @@ function expectWaysOfState(timeline: RunTimeline): void {
 
 describe("RunRecord", () => {
   test(
-    "property: WayTable.W1 the messages on their way are those in the mailboxes of the runtime's state, after every event",
+    "property: DeliveryTable.W1 the messages on their delivery are those in the mailboxes of the runtime's state, after every event",
     { tags: "numbers" },
     async () => {
       await fc.assert(
         fc.asyncProperty(runSketch, async (sketch) => {
           const timeline = await timelineOf(sketch);
-          expectWaysOfState(timeline);
+          expectDeliveriesOfState(timeline);
         }),
         { numRuns: tries(4, 150) },
       );
@@ -48,7 +50,7 @@ describe("RunRecord", () => {
   );
 
   test(
-    "property: WayTable.W3 a retired role has no message on its way, and its activation that was cut off is given up",
+    "property: DeliveryTable.W3 a retired role has no message on its way, and its activation that was cut off is given up",
     { tags: "numbers" },
     async () => {
       let dead = 0;
@@ -57,10 +59,10 @@ describe("RunRecord", () => {
           const timeline = new RunTimeline();
           timeline.add(await eventsOfChangingRun(sketch));
           expect(timeline.trouble).toBeUndefined();
-          expectWaysOfState(timeline);
+          expectDeliveriesOfState(timeline);
           const { record, now } = timeline;
           const letters = now.dead.filter(({ reason }) => reason.kind === "retired");
-          expect(waysOf(timeline).filter(({ isDead }) => isDead)).toHaveLength(letters.length);
+          expect(deliveriesOf(timeline).filter(({ isDead }) => isDead)).toHaveLength(letters.length);
           expect(record.activations.filter(({ end }) => end === "open")).toHaveLength(now.open.size);
           dead += letters.length;
         }),
@@ -105,13 +107,13 @@ describe("RunRecord", () => {
     },
   );
 
-  test("property: WayTable.W2 a window has every way that touches it, and no other", { tags: "numbers" }, async () => {
+  test("property: DeliveryTable.W2 a window has every delivery that touches it, and no other", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(runSketch, fc.nat(), fc.nat(), async (sketch, a, b) => {
         const timeline = await timelineOf(sketch);
         const [from, until] = [a % timeline.length, b % timeline.length].toSorted((x, y) => x - y) as [number, number];
-        const touching = waysOf(timeline).filter((way) => way.from <= until && lastOf(way) >= from);
-        expect([...timeline.record.ways.between(from, until)]).toEqual(touching);
+        const touching = deliveriesOf(timeline).filter((delivery) => delivery.from <= until && lastOf(delivery) >= from);
+        expect([...timeline.record.deliveries.between(from, until)]).toEqual(touching);
       }),
       { numRuns: tries(4, 150) },
     );

@@ -1,4 +1,4 @@
-import { assert, array, constantFrom, integer, property, uniqueArray } from "fast-check";
+import { assert, constantFrom, integer, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cellsOf, jobsOf, latinHypercube } from "../../../src/research/experiment/cell.ts";
 import { tries } from "../../long.ts";
@@ -12,29 +12,6 @@ describe("the cells of an experiment", () => {
       { n: 2, who: "a" },
       { n: 2, who: "b" },
     ]);
-  });
-
-  it("of a list are that list", () => {
-    expect(
-      cellsOf([
-        { n: 1, p: 0.5 },
-        { p: 0.1, n: 3 },
-      ]),
-    ).toEqual([
-      { n: 1, p: 0.5 },
-      { n: 3, p: 0.1 },
-    ]);
-  });
-
-  it("are as many as the product of the values, and each is another one", { tags: "numbers" }, () => {
-    const values = uniqueArray(integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 4 });
-    assert(
-      property(array(values, { minLength: 1, maxLength: 4 }), (lists) => {
-        const cells = cellsOf(Object.fromEntries(lists.map((list, nth) => [`p${nth}`, list])));
-        expect(new Set(cells.map((cell) => JSON.stringify(cell))).size).toBe(lists.reduce((product, { length }) => product * length, 1));
-      }),
-      { numRuns: tries(20, 300) },
-    );
   });
 
   it.each<[string, unknown, string]>([

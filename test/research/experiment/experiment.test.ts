@@ -124,13 +124,4 @@ describe("the options of an experiment", () => {
   ])("are refused: %s", async (_name, options, code) => {
     expect(await errorOf(async () => experiment({ params: { n: [1] }, world: road, ...options } as never))).toMatchObject({ code });
   });
-
-  it.each<[string, object, string]>([
-    ["an unknown one", { processes: 3 }, "OPTION_UNKNOWN"],
-    ["workers without a module", { workers: 2 }, "OPTION_INVALID"],
-    ["no worker", { module: "file:///x.mjs", workers: 0 }, "OPTION_INVALID"],
-    ["a module that is no address", { module: "x.mjs" }, "OPTION_INVALID"],
-  ])("of its run are refused: %s", async (_name, options, code) => {
-    expect(await errorOf(() => runExperiment(walks, options))).toMatchObject({ code });
-  });
 });

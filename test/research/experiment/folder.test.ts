@@ -137,7 +137,7 @@ describe("the folder of a sweep", () => {
     }
   });
 
-  it("is refused when the text of its module was changed, with the line", async () => {
+  it("is refused when its module was changed", async () => {
     const folder = scratchFolder();
     const module = pathToFileURL(join(folder, "walks.mjs")).href;
     const out = join(folder, "out");
@@ -148,7 +148,7 @@ describe("the folder of a sweep", () => {
     expect(await errorOf(() => begun)).toMatchObject({ code: "ABORTED" });
     writeFileSync(join(folder, "walks.mjs"), text.replace("b = 2", "b = 3"));
     const error = await errorOf(() => runExperiment(walks, { out, module }));
-    expect(error.message).toContain('line 2 of its module was "export const b = 2;" and is "export const b = 3;"');
+    expect(error.message).toContain("its module has changed");
   });
 
   it("is refused when a file that its module imports was changed, also one that an imported file imports", async () => {

@@ -18,11 +18,6 @@ describe("a held series", () => {
     expect(mean(held.filter(({ round }) => round === 4).map(({ share }) => Number(share)))).toBeCloseTo(0.5, 12);
   });
 
-  it("of runs that end together is the series", () => {
-    expect(heldSeries(series.slice(2))).toEqual(series.slice(2));
-    expect(heldSeries([])).toEqual([]);
-  });
-
   it("refuses rows that are none of a series", () => {
     expect(() => heldSeries([{ cell: 0, rep: 0, share: 1 }])).toThrowError(/cell, rep and round/);
   });

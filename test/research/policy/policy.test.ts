@@ -15,7 +15,7 @@ import {
 import { fitSurrogate, noisyOracle, policyModel, surrogateModel } from "../../../src/research/index.ts";
 import { figure } from "../../../src/research/figures/study.ts";
 import type { PolicyReply } from "../../../src/research/policy/policy-model.ts";
-import type { SurrogateAnswer, ClassOf } from "../../../src/research/policy/surrogate.ts";
+import type { ClassOf } from "../../../src/research/policy/surrogate.ts";
 import { cassetteModel, chatModelContract, scriptedModel } from "../../../src/testing/index.ts";
 import type { ContractReply } from "../../../src/testing/contracts/chat-model.ts";
 
@@ -45,23 +45,6 @@ chatModelContract(kit, "policyModel", (replies) => ({ model: policyModel({ answe
 chatModelContract(kit, "noisyOracle", (replies) => ({
   model: noisyOracle({ right: next(replies), wrong: () => ["no"], accuracy: 1, seed: 1 }),
 }));
-chatModelContract(kit, "surrogateModel", (replies) => {
-  const isAnswer = ({ kind }: ContractReply): boolean => kind === "text" || kind === "tool" || kind === "truncated";
-  const answers = replies.map((reply): SurrogateAnswer => {
-    const given = isAnswer(reply) ? (replyOf(reply) as PolicyReply) : "";
-    const { content = "", toolCalls = [], finishReason } = typeof given === "string" ? { content: given } : given;
-    return { content, toolCalls, finishReason: finishReason ?? (toolCalls.length > 0 ? "tool_calls" : "stop") };
-  });
-  const classes = Object.fromEntries(answers.flatMap((answer, n) => (isAnswer(replies[n]!) ? [[`${n}`, [{ answer, times: 1 }]]] : [])));
-  let n = -1;
-  let named = "";
-  // The class of a request is asked for twice where there is another model.
-  let times = 0;
-  const classOf = (): string => (times++ % 2 === 0 ? (named = `${(n += 1)}`) : named);
-  const otherwise = policyModel({ answer: next(replies.filter((reply) => !isAnswer(reply))) });
-  return { model: surrogateModel({ fit: { classes }, classOf: isAnswer(replies[0]!) ? classOf : () => "none", seed: 1, otherwise }) };
-});
-
 const signal = new AbortController().signal;
 const asked = (content: string) => ({ messages: [{ role: "user" as const, content }] });
 const answerOf = async (model: ChatModel, content: string): Promise<string> => (await model.chat(asked(content), { signal })).content;
@@ -153,26 +136,6 @@ describe("a surrogate", () => {
       );
     expect((await said(1)).toSorted()).toEqual((await said(16)).toSorted());
   });
-});
-
-it("a surrogate pays for what another model answers in its place, and for nothing else", async () => {
-  const otherwise = policyModel({ answer: () => "a live answer", price: { input: 1, output: 8 } });
-  const vote = { answer: { content: "yes", toolCalls: [], finishReason: "stop" }, times: 1 } as const;
-  const classOf = ({ messages }: { readonly messages: readonly unknown[] }): string =>
-    JSON.stringify(messages).includes("vote") ? "vote" : "";
-  const model = surrogateModel({ fit: { classes: { vote: [vote] } }, classOf, seed: 1, otherwise });
-  const costOf = async (prompt: string): Promise<number> => {
-    const Say = defineAction({ name: "Say", prompt: () => prompt });
-    const room = new Environment({ seed: 1, model }).addRole(defineRole({ name: "Ada", actions: [Say] }));
-    room.publishMessage(createMessage("go"));
-    const { cost } = await room.run();
-    expect(cost.unpriced).toBe(0);
-    return cost.known;
-  };
-  expect(await costOf("vote")).toBe(1);
-  const live = await costOf("something else");
-  expect(live).toBeGreaterThan(1);
-  expect(live, "the tokens of this question and answer, and not the most that a call can cost").toBeLessThan(1_000);
 });
 
 it("a policy counts tokens, and keeps the usage that it tells", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkCrew, type CrewReport, openCrew, readCrew, shippedCrews } from "../../../roles/index.ts";
-import { type Action, defineAction, defineRole, Role, Team, usd } from "../../../src/index.ts";
+import { type Action, defineAction, defineRole, Team, usd } from "../../../src/index.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
 import { tries } from "../../long.ts";
@@ -20,10 +20,6 @@ const codes = ({ faults, warnings }: CrewReport): object => ({
   warnings: warnings.map(({ code }) => code),
 });
 const none = { faults: [], warnings: [] };
-
-class Odd extends Role {
-  override readonly name: string = "B";
-}
 
 describe("a check of a crew", () => {
   it("finds nothing in a crew that works, and counts its calls", async () => {
@@ -140,18 +136,6 @@ describe("a check of a crew", () => {
     expect(codes(await checkCrew(unpriced))).toMatchObject({ faults: ["PRICE_UNKNOWN"] });
     expect(codes(await checkCrew({ ...unpriced, allowUnpriced: true }))).toEqual(none);
     expect(codes(await checkCrew({ ...unpriced, prices: { "nobody-knows": { input: 1, output: 1 } } }))).toEqual(none);
-  });
-
-  it("finds roles that could not be hired", async () => {
-    const twice = defineRole({ name: "A", actions: [defineAction({ name: "X" })] });
-    const bad = Object.assign(new Odd(), {
-      reactMode: "by_cause" as const,
-      actions: [defineAction({ name: "Y" }), defineAction({ name: "Z" })],
-    });
-    expect((await checkCrew({ roles: [twice, twice, bad], model: free })).faults.map(({ code }) => code)).toEqual([
-      "ROLE_INVALID",
-      "ROLE_INVALID",
-    ]);
   });
 
   it("never bounds a crew of questions below what it does", { tags: "numbers" }, async () => {

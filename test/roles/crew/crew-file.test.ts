@@ -72,19 +72,6 @@ describe("a crew file", () => {
     expect(model.calls[0]?.messages[0]?.content).toMatch(/Write short sentences\.$/);
   });
 
-  it("ends a circle at the limit of an action, although its condition never holds", async () => {
-    const model = scriptedModel(({ messages }) =>
-      (messages.at(-1)?.content ?? "").startsWith("Review")
-        ? JSON.stringify({ remarks: "no", verdict: "bad" })
-        : JSON.stringify({ title: "t", body: "b", tags: [] }),
-    );
-    const { roles } = openCrew(await readCrew(NEWSROOM), ports);
-    const { status, messages } = await new Team({ roles, model }).run("x").result;
-    expect(status).toBe("finished");
-    const reviews = messages.filter(({ causeBy }) => causeBy === "ReviewDraft").map(({ sendTo }) => sendTo[0]);
-    expect(reviews).toEqual(["<all>", "<all>", "<all>", "<none>"]);
-  });
-
   it("does not read a prompt's names again in the text that stands in their place", async () => {
     const model = scriptedModel(["done"]);
     const crew = await readCrew("roles: [{ name: A, actions: [{ name: Say, prompt: 'Say {{text}}' }] }]");

@@ -31,7 +31,7 @@ class Town {
       profile: "",
       ...kind.listening,
     }));
-    this.directory = new Directory({ changes: 0, roles: this.#known, definitions: this.roles });
+    this.directory = new Directory({ teamChanges: 0, roles: this.#known }, this.roles);
   }
 
   get known(): readonly Person[] {

@@ -178,7 +178,7 @@ describe("how an eager run ends", () => {
     expect(remembered(environment, "B")).toEqual(["x"]);
   });
 
-  test("Deque.DQ2 twenty thousand roles that wait for their turn do not slow each other down", async () => {
+  test("twenty thousand roles that wait for their turn do not slow each other down", async () => {
     const person = defineRole({ name: "Person", react: (rc) => void (rc.state["seen"] = rc.news.length) });
     const environment = town([], { scheduler: "eager" });
     for (let i = 0; i < 20_000; i += 1) environment.addRole(person, { name: `p${i}` });

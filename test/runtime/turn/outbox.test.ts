@@ -43,20 +43,6 @@ describe("the parents of what is said", () => {
     expect(Object.isFrozen(said?.parents)).toBe(true);
   });
 
-  it("are the messages that it answers, in a frozen list", async () => {
-    const roles = ["Ann", "Bob"].map((name) =>
-      defineRole({ name, watch: ["UserRequirement"], react: (rc) => rc.message(name, { sendTo: "<none>" }) }),
-    );
-    const environment = new Environment({ seed: "speaker" }).addRoles(roles);
-    for (const id of ["m1", "m2"]) {
-      environment.publishMessage(createMessage("go", { id }));
-      await environment.run();
-    }
-    const parents = environment.history.get().flatMap(({ sentFrom, parents: of }) => (sentFrom === "" ? [] : [of]));
-    expect(parents).toEqual([["m1"], ["m1"], ["m2"], ["m2"]]);
-    expect(parents.every((list) => Object.isFrozen(list))).toBe(true);
-  });
-
   it("are the news, or nobody, where somebody says null", async () => {
     const none = { parents: null } as unknown as MessageFields;
     const [said] = await saidBy(defineRole({ name: "Ann", react: (rc) => rc.message("plain", none) }));
@@ -157,19 +143,4 @@ describe("a message made elsewhere", () => {
       instructContent: { page: 2 },
     });
   });
-
-  it("keeps an empty cause, so that roles that watch the user are not called", async () => {
-    const given = { ...createMessage("forwarded"), causeBy: "" };
-    const [said] = await saidBy(defineRole({ name: "Ann", react: () => given }));
-    expect(said?.causeBy).toBe("");
-  });
-});
-
-it("a message whose role is null is the assistant's", async () => {
-  const none = { role: null } as unknown as MessageFields;
-  const [said] = await saidBy(defineRole({ name: "Ann", react: (rc) => rc.message("plain", none) }));
-  const [stepped] = await saidBy(
-    defineRole({ name: "Bob", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("plain", none) }),
-  );
-  expect([said?.role, stepped?.role]).toEqual(["assistant", "assistant"]);
 });

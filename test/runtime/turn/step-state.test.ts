@@ -76,19 +76,6 @@ describe("StepState.SS1 a state is plain JSON, and what is not is told with its 
     expect(stateChange({ count: 0 }, { count: -0 })).toBeUndefined();
   });
 
-  test("a getter is read once", () => {
-    let asked = 0;
-    const moody = {
-      get count() {
-        return (asked += 1);
-      },
-    };
-    const changed = after({ pair: moody, list: [moody], count: 1 });
-    expect(changed).toEqual({ count: 1, pair: { count: 1 }, list: [{ count: 2 }] });
-    expect(stateChange({ count: 0 }, moody)?.set).toEqual({ count: 3 });
-    expect([JSON.stringify(changed), asked]).toEqual(['{"count":1,"list":[{"count":2}],"pair":{"count":1}}', 3]);
-  });
-
   test("property: a record gives back what a live run has, whatever was returned", () => {
     fc.assert(
       fc.property(state, state, (was, given) => {
@@ -99,29 +86,6 @@ describe("StepState.SS1 a state is plain JSON, and what is not is told with its 
         const recorded = change === undefined ? was : changedState(was, JSON.parse(JSON.stringify(change)) as typeof change);
         expect(JSON.stringify(recorded)).toBe(JSON.stringify(live));
       }),
-      { numRuns: 300 },
-    );
-  });
-});
-
-describe("a change that tells all keys anew", () => {
-  const record = (change: NonNullable<ReturnType<typeof stateChange>>): typeof change =>
-    JSON.parse(JSON.stringify(change)) as typeof change;
-
-  test("property: leads to what its record leads to, with every key at its place", () => {
-    const keys = fc.uniqueArray(fc.oneof(fc.constantFrom("a", "b", "c", "d", "1", "0"), fc.string()), { maxLength: 6 });
-    fc.assert(
-      fc.property(
-        keys.chain((all) => fc.tuple(fc.subarray(all), fc.shuffledSubarray(all, { minLength: all.length }))),
-        ([had, has]) => {
-          fc.pre(!had.includes("__proto__") && !has.includes("__proto__"));
-          const was = heldState(Object.fromEntries(had.map((key) => [key, 0])));
-          const change = stateChange(was, Object.fromEntries(has.map((key) => [key, 1])));
-          if (change === undefined) return;
-          expect(change.unset).toEqual([]);
-          expect(JSON.stringify(changedState(was, change))).toBe(JSON.stringify(changedState(was, record(change))));
-        },
-      ),
       { numRuns: 300 },
     );
   });

@@ -59,40 +59,6 @@ describe("a step function", () => {
     expect(ended[0]?.state).toEqual({ set: { coins: 16, log: ["10", "11", "13"] }, unset: [] });
   });
 
-  test("changes what differs at the end, and nothing when all is as it was", async () => {
-    const there = defineRole({
-      name: "Ann",
-      state: Purse,
-      step: (state, message) => (message.content === "back" ? { coins: 10, log: [...state.log] } : { ...state, coins: 0 }),
-    });
-    expect((await acted(there, "away")).ended[0]?.state).toEqual({ set: { coins: 0 }, unset: [] });
-    expect((await acted(there, "away", "back")).ended[0]).not.toHaveProperty("state");
-    expect((await acted(there, "away", "back", "away")).ended[0]?.state).toEqual({ set: { coins: 0 }, unset: [] });
-    expect((await acted(there, "back")).ended[0]).not.toHaveProperty("state");
-  });
-
-  test("lets go of keys, and of those that came in between", async () => {
-    const role = stepping("Ann", (state, message) => {
-      if (message.content !== "drop") return { ...state, [message.content]: true };
-      return {};
-    });
-    const { environment } = await acted(role, "a", "b");
-    expect(environment.getRole("Ann")?.state).toEqual({ a: true, b: true });
-    environment.publishMessage("c");
-    environment.publishMessage("drop");
-    environment.publishMessage("d");
-    await environment.run();
-    expect(environment.getRole("Ann")?.state).toEqual({ d: true });
-  });
-
-  test("has a state of its own under each name it is hired by", async () => {
-    const role = defineRole({ name: "Ann", watch: [], state: Purse, step: (state) => ({ ...state, coins: state.coins + 1 }) });
-    const environment = town([role]).addRole(role, { name: "Eve" });
-    environment.publishMessage(createMessage("go", { sendTo: "Eve" }));
-    await environment.run();
-    expect(["Ann", "Eve"].map((name) => environment.getRole(name)?.state["coins"])).toEqual([10, 11]);
-  });
-
   test("remembers nothing, also where all others remember for longer than the run", async () => {
     const environment = town([stepping("Ann", () => ({ heard: true })), listener("Bob")], { memory: { store: inMemoryStore() } });
     environment.publishMessage("go");
@@ -116,26 +82,6 @@ describe("StepState.SS2 what a step function may not do with its state", () => {
       const { deadLetters } = await environment.run();
       expect(deadLetters.at(-1)?.reason).toMatchObject({ kind: "failed", error: { name: "TypeError" } });
       expect(environment.getRole("Ann")?.state).toEqual({ coins: 10, log: [] });
-    }
-  });
-
-  test("nor with what it gave back for the message before, in the same activation or an earlier one", async () => {
-    for (const together of [true, false]) {
-      const role = defineRole({
-        name: "Ann",
-        state: Purse,
-        step(state, message) {
-          if (message.content === "give") return { ...state, log: ["mine"] };
-          (state as { coins: number }).coins = 0;
-          return undefined;
-        },
-      });
-      const environment = town([role]);
-      environment.publishMessage("give");
-      if (!together) await environment.run();
-      environment.publishMessage("take");
-      expect((await environment.run()).error?.cause).toBeInstanceOf(TypeError);
-      expect(environment.getRole("Ann")?.state["log"]).toEqual(together ? [] : ["mine"]);
     }
   });
 
@@ -328,16 +274,6 @@ describe("the messages of a step function", () => {
     expect(() => kept?.say("late")).toThrow("activation Ann#0~1 had ended");
     expect(contents(environment.history)).toEqual(texts);
   });
-
-  test("is told with everything a listener can hear of a turn", async () => {
-    const environment = town([stepping("Ann", (_state, _message, out) => void out.say("hello"))]);
-    const told: string[] = [];
-    for (const type of ["role.active", "act.ended", "message.output", "role.idle", "round.ended"] as const)
-      environment.on(type, () => void told.push(type));
-    environment.publishMessage("go");
-    await environment.run();
-    expect(told).toEqual(["role.active", "act.ended", "message.output", "role.idle", "round.ended"]);
-  });
 });
 
 describe("StepOutbox.S2 a step function's chance", () => {
@@ -425,27 +361,6 @@ describe("a step function that fails", () => {
       deadLetters: [{ message: { content: "bomb" } }],
       messages: [{ content: "a" }, { content: "bomb" }, { content: "b" }, { content: "heard a" }, { content: "heard b" }],
     });
-  });
-
-  test("a role's own policy wins over its environment's", async () => {
-    const environment = town([stepping("Ann", bomb, { onFailure: "skip" })]);
-    environment.publishMessage("bomb");
-    expect((await environment.run()).status).toBe("finished");
-  });
-
-  test("tells no secret", async () => {
-    const environment = town(
-      [
-        stepping("Ann", () => {
-          throw new Error("it was hunter2-hunter2");
-        }),
-      ],
-      { secrets: ["hunter2-hunter2"] },
-    );
-    environment.publishMessage("go");
-    const failed = eventsOf(environment, "act.failed");
-    expect((await environment.run()).error?.message).toContain("it was [secret]");
-    expect(failed[0]?.error.message).toBe("it was [secret]");
   });
 
   test("by an interruption of its own is suspended, not failed", async () => {

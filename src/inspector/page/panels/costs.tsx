@@ -1,10 +1,9 @@
 import { type SpendingRow, spendingAt } from "../../view/spending.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { costText, counted, plural, shareText } from "../amounts.ts";
-import { type Column, DataTable, type Fact, Facts } from "../controls.tsx";
+import { type Column, DataTable, type Fact, Facts, NUMBER } from "../controls.tsx";
 import { RoleLink } from "../detail-parts.tsx";
-import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, PanelProps } from "../open-run.ts";
 
 export function CostsPanel({ run }: PanelProps) {
   const { roles, models, total, budget, held, uncertain, saved } = spendingAt(run.timeline, run.shown.value);
@@ -38,54 +37,45 @@ interface SpendingTableProps {
   readonly title: string;
   readonly head: string;
   readonly rows: readonly SpendingRow[];
-  /** Where the rows are roles, which a press selects. */
+  /** Given where the rows are roles, which can be selected. */
   readonly run?: OpenRun;
 }
 
-const SPENDING: readonly Column[] = [
-  ["Cost", "number"],
-  ["Share", "text"],
-  ["Calls", "number"],
-  ["Retries", "number"],
-  ["Tokens in", "number"],
-  ["Tokens out", "number"],
-];
-
 function SpendingTable({ title, head, rows, run }: SpendingTableProps) {
+  const name: Column<SpendingRow> = [
+    head,
+    "row",
+    (row) => (run === undefined ? <span class="mono">{shownLine(row.name, 80)}</span> : <RoleLink run={run} name={row.name} />),
+  ];
   return (
     <section>
       <h2>{title}</h2>
       {rows.length === 0 ? (
         <p class="soft small">Nothing has been spent.</p>
       ) : (
-        <DataTable label={title} columns={[[head, "text"], ...SPENDING]}>
-          {rows.map((row) => (
-            <SpendingLine key={row.name} row={row} run={run} />
-          ))}
-        </DataTable>
+        <DataTable label={title} columns={[name, ...SPENDING]} rows={rows} keyOf={(row) => row.name} />
       )}
     </section>
   );
 }
 
-function SpendingLine({ row, run }: { readonly row: SpendingRow; readonly run: OpenRun | undefined }) {
-  const { name, known, unpriced, share, calls, retries, inputTokens, outputTokens, isEstimated } = row;
-  const about = isEstimated ? "about " : "";
+const SPENDING: readonly Column<SpendingRow>[] = [
+  ["Cost", NUMBER, ({ known, unpriced }) => costText(known, unpriced)],
+  ["Share", "cost-share nowrap", ({ share }) => <Share share={share} />],
+  ["Calls", NUMBER, ({ calls }) => counted(calls)],
+  ["Retries", NUMBER, ({ retries }) => counted(retries)],
+  ["Tokens in", NUMBER, ({ inputTokens, isEstimated }) => `${isEstimated ? "about " : ""}${counted(inputTokens)}`],
+  ["Tokens out", NUMBER, ({ outputTokens, isEstimated }) => `${isEstimated ? "about " : ""}${counted(outputTokens)}`],
+];
+
+function Share({ share }: { readonly share: number }) {
   return (
-    <tr>
-      <th scope="row">{run === undefined ? <span class="mono">{shownLine(name, 80)}</span> : <RoleLink run={run} name={name} />}</th>
-      <td class="right numbers">{costText(known, unpriced)}</td>
-      <td class="cost-share nowrap">
-        <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-          <rect class="cost-whole" width="100" height="8" />
-          <rect class="cost-part" width={share * 100} height="8" />
-        </svg>
-        <span class="numbers small">{shareText(share)}</span>
-      </td>
-      <td class="right numbers">{counted(calls)}</td>
-      <td class="right numbers">{counted(retries)}</td>
-      <td class="right numbers">{`${about}${counted(inputTokens)}`}</td>
-      <td class="right numbers">{`${about}${counted(outputTokens)}`}</td>
-    </tr>
+    <>
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="cost-whole" width="100" height="8" />
+        <rect class="cost-part" width={share * 100} height="8" />
+      </svg>
+      <span class="numbers small">{shareText(share)}</span>
+    </>
   );
 }

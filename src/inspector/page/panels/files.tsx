@@ -8,19 +8,16 @@ import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import { Button, type Column, DataTable, Facts, Select } from "../controls.tsx";
 import { ActivationLink } from "../detail-parts.tsx";
-import type { OpenRun, Selection } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, Selection, PanelProps } from "../open-run.ts";
 import { TextView } from "../text-view.tsx";
 import { MessageButton, TwoParts } from "./message-list.tsx";
 
 /** Lines of a difference that are shown at first, and that each press of "more" adds. */
 const LINES = 600;
-/** Longer contents are shown without a difference. */
 const MOST_COMPARED = 2_000_000;
 
 type FileChoice = Extract<Selection, { readonly kind: "file" }>;
 
-/** The files that the recorded steps have written, by version, with their differences and their authors. */
 export function FilesPanel({ run }: PanelProps) {
   const files = filesAt(run.timeline, run.shown.value);
   const chosen = run.selection.value;
@@ -81,7 +78,6 @@ function FileDetail({ run, file }: { readonly run: OpenRun; readonly file: FileH
   );
 }
 
-/** A file that is no text: a picture is shown, of any other the size. */
 function Binary({ path, base64 }: { readonly path: string; readonly base64: string }) {
   const url = pictureUrl(base64);
   const size = `${counted(bytesIn(base64))} bytes`;
@@ -126,18 +122,20 @@ function Difference({ before, after }: { readonly before: string; readonly after
   const hunks = diffHunks(lines);
   const added = lines.filter(({ kind }) => kind === "added").length;
   const removed = lines.filter(({ kind }) => kind === "removed").length;
-  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, index) => ({ line, isFirst: index === 0 && nth > 0 })));
+  const changed = hunks.flatMap((hunk, nth) => hunk.map((line, index) => ({ ...line, isFirst: index === 0 && nth > 0 })));
   return (
     <>
       <p class="small numbers">
         {plural(added, "line")} added, {counted(removed)} removed
       </p>
       <div class="diff mono">
-        <DataTable label="Difference from the version before" columns={DIFF_COLUMNS}>
-          {changed.slice(0, most.value).map(({ line, isFirst }) => (
-            <DiffRow key={`${line.before ?? ""} ${line.after ?? ""}`} line={line} isFirst={isFirst} />
-          ))}
-        </DataTable>
+        <DataTable
+          label="Difference from the version before"
+          columns={DIFF_COLUMNS}
+          rows={changed.slice(0, most.value)}
+          keyOf={({ before: x = "", after: y = "" }) => `${x} ${y}`}
+          lookOf={({ kind, isFirst }) => `diff-${kind}${isFirst ? " diff-gap" : ""}`}
+        />
       </div>
       {changed.length > most.value && (
         <Button onClick={() => (most.value += LINES * 4)}>Show more of {counted(changed.length - most.value)} lines</Button>
@@ -146,25 +144,25 @@ function Difference({ before, after }: { readonly before: string; readonly after
   );
 }
 
-const DIFF_COLUMNS = ["Line before", "Line after", "Change", "Text"].map((title): Column => [<span class="hidden">{title}</span>, "text"]);
-
 const SIGNS: Readonly<Record<DiffLine["kind"], readonly [string, string]>> = {
   same: [" ", ""],
   added: ["+", "added"],
   removed: ["−", "removed"],
 };
 
-function DiffRow({ line, isFirst }: { readonly line: DiffLine; readonly isFirst: boolean }) {
-  const [sign, word] = SIGNS[line.kind];
+const DIFF_COLUMNS: readonly Column<DiffLine>[] = [
+  [<span class="hidden">Line before</span>, "diff-number soft", ({ before }) => before ?? ""],
+  [<span class="hidden">Line after</span>, "diff-number soft", ({ after }) => after ?? ""],
+  [<span class="hidden">Change</span>, "diff-sign", ({ kind }) => <DiffSign kind={kind} />],
+  [<span class="hidden">Text</span>, "diff-text", ({ text }) => visibleText(text.slice(0, 2_000))],
+];
+
+function DiffSign({ kind }: Pick<DiffLine, "kind">) {
+  const [sign, word] = SIGNS[kind];
   return (
-    <tr class={`diff-${line.kind}${isFirst ? " diff-gap" : ""}`}>
-      <td class="diff-number soft">{line.before ?? ""}</td>
-      <td class="diff-number soft">{line.after ?? ""}</td>
-      <td class="diff-sign">
-        <span aria-hidden="true">{sign}</span>
-        <span class="hidden">{word}</span>
-      </td>
-      <td class="diff-text">{visibleText(line.text.slice(0, 2_000))}</td>
-    </tr>
+    <>
+      <span aria-hidden="true">{sign}</span>
+      <span class="hidden">{word}</span>
+    </>
   );
 }

@@ -4,24 +4,22 @@ import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../..
 import { edgeText, faultCountsText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
-import { ChooseMarked, type Column, DataTable } from "../controls.tsx";
+import { ChooseMarked, type Column, DataTable, NUMBER } from "../controls.tsx";
 import { RoleLink } from "../detail-parts.tsx";
-import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, PanelProps } from "../open-run.ts";
 import { Marker } from "./lane-drawing.tsx";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
-const MOST_DRAWN = 40;
-const MOST_LINES = 300;
+const MAX_DRAWN = 40;
+const MAX_LINES = 300;
 
-/** The role graph: roles with their subscriptions and the depth of their queues, and the messages between them so far. */
 export function GraphPanel({ run }: PanelProps) {
   const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
   const graph = flows.graphAt(run.shown.value);
   if (graph.nodes.length === 0) return <p class="empty soft">No role has been hired yet.</p>;
   return (
     <div class="graph body">
-      {graph.nodes.length <= MOST_DRAWN ? (
+      {graph.nodes.length <= MAX_DRAWN ? (
         <Drawing run={run} graph={graph} />
       ) : (
         <p class="note frame small">{plural(graph.nodes.length, "role")} are too many for a drawing.</p>
@@ -112,7 +110,6 @@ function NodeCard({ run, node, layout }: { readonly run: OpenRun; readonly node:
   );
 }
 
-/** The policies that decide what happens to messages on their way. */
 function Policies({ run }: { readonly run: OpenRun }) {
   const { edges, faults } = run.timeline.stateAt(run.shown.value);
   if (edges.length === 0) return null;
@@ -129,36 +126,26 @@ function Policies({ run }: { readonly run: OpenRun }) {
   );
 }
 
-const FLOW: readonly Column[] = [
-  ["From", "text"],
-  ["To", "text"],
-  ["Messages", "number"],
-  ["Lost", "number"],
-  ["Causes", "text"],
-  ["Heard because", "text"],
-];
-
-/** Every line of the drawing as a line of a table. */
 function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
   const edges = graph.edges.toSorted((a, b) => b.messages - a.messages);
+  const columns: readonly Column<GraphEdge>[] = [
+    ["From", undefined, ({ from }) => (from === OUTSIDE ? "outside" : <RoleLink run={run} name={from} />)],
+    ["To", undefined, ({ to }) => <RoleLink run={run} name={to} />],
+    ["Messages", NUMBER, ({ messages }) => counted(messages)],
+    ["Lost", NUMBER, ({ lost }) => counted(lost)],
+    ["Causes", undefined, ({ causes }) => causes.slice(0, 5).map(causeWords).join(", ")],
+    ["Heard because", undefined, ({ isSubscribed }) => (isSubscribed ? "it watches" : "addressed")],
+  ];
   return (
     <section>
       <h2>Messages</h2>
-      <DataTable label="Messages between roles" columns={FLOW}>
-        {edges.slice(0, MOST_LINES).map(({ from, to, messages, lost, causes, isSubscribed }) => (
-          <tr key={`${from} > ${to}`}>
-            <td>{from === OUTSIDE ? "outside" : <RoleLink run={run} name={from} />}</td>
-            <td>
-              <RoleLink run={run} name={to} />
-            </td>
-            <td class="right numbers">{counted(messages)}</td>
-            <td class="right numbers">{counted(lost)}</td>
-            <td>{causes.slice(0, 5).map(causeWords).join(", ")}</td>
-            <td>{isSubscribed ? "it watches" : "addressed"}</td>
-          </tr>
-        ))}
-      </DataTable>
-      {edges.length > MOST_LINES && <p class="soft small">and {counted(edges.length - MOST_LINES)} more</p>}
+      <DataTable
+        label="Messages between roles"
+        columns={columns}
+        rows={edges.slice(0, MAX_LINES)}
+        keyOf={({ from, to }) => `${from} > ${to}`}
+      />
+      {edges.length > MAX_LINES && <p class="soft small">and {counted(edges.length - MAX_LINES)} more</p>}
     </section>
   );
 }
@@ -167,29 +154,17 @@ function causeWords({ name, messages }: GraphEdge["causes"][number]): string {
   return `${visibleText(name)} ${counted(messages)}`;
 }
 
-const SUBSCRIPTION: readonly Column[] = [
-  ["Role", "text"],
-  ["Watches", "text"],
-  ["Queue", "number"],
-  ["Acted", "number"],
-];
-
 function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {
+  const columns: readonly Column<GraphNode>[] = [
+    ["Role", "row", ({ name }) => <RoleLink run={run} name={name} />],
+    ["Watches", undefined, ({ watch, observesAll }) => (observesAll ? "everything" : watch.map(visibleText).join(", ") || "nothing")],
+    ["Queue", NUMBER, ({ waiting }) => counted(waiting)],
+    ["Acted", NUMBER, ({ activations }) => counted(activations)],
+  ];
   return (
     <section>
       <h2>Subscriptions</h2>
-      <DataTable label="Subscriptions and queues" columns={SUBSCRIPTION}>
-        {graph.nodes.slice(0, MOST_LINES).map(({ name, watch, observesAll, waiting, activations }) => (
-          <tr key={name}>
-            <th scope="row">
-              <RoleLink run={run} name={name} />
-            </th>
-            <td>{observesAll ? "everything" : watch.map(visibleText).join(", ") || "nothing"}</td>
-            <td class="right numbers">{counted(waiting)}</td>
-            <td class="right numbers">{counted(activations)}</td>
-          </tr>
-        ))}
-      </DataTable>
+      <DataTable label="Subscriptions and queues" columns={columns} rows={graph.nodes.slice(0, MAX_LINES)} keyOf={({ name }) => name} />
     </section>
   );
 }
@@ -233,9 +208,7 @@ export function graphLayout({ nodes }: RoleGraph): GraphLayout {
   return { width: middle.x * 2, height: middle.y + down + NODE.height / 2 + 46, middle, points };
 }
 
-/** Pixels between two labels that do not cover each other. */
 const APART = 18;
-/** Positions of a label on its line, 0 to 1. The first free one is taken. */
 const PLACES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74] as const;
 
 /** The lines of edges, in their order; undefined where an end has no card. Labels keep away from those of the edges before. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { CauseChain } from "../../view/cause-chain.ts";
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
-import type { ActivationEnd, SentFact, TickFact, WayFact } from "../../view/run-facts.ts";
+import type { ActivationEnd, SentFact, TickFact, DeliveryFact } from "../../view/run-facts.ts";
 import { tickText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
@@ -15,7 +15,6 @@ export const LANE = 44;
 const BAR = 20;
 const NARROWEST = 7;
 
-/** The visible part of a run: events from left to right, lanes from top to bottom. */
 export interface LaneFrame {
   readonly from: number;
   readonly span: number;
@@ -32,7 +31,6 @@ export function yOf({ top }: LaneFrame, lane: number): number {
   return (top + lane) * LANE + LANE / 2;
 }
 
-/** The left side and the width of a bar, cut to the frame. */
 export function barPlace(frame: LaneFrame, { from, until }: Bar): { readonly left: number; readonly width: number } {
   const half = frame.width / frame.span / 2;
   const left = Math.max(0, xOf(frame, from) - half);
@@ -56,7 +54,6 @@ export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
   return curve(x1, start, (start + end) / 2, x2, end);
 }
 
-/** A curve whose turns are at the height `turn`. */
 function curve(x1: number, y1: number, turn: number, x2: number, y2: number): string {
   return `M${round(x1)} ${round(y1)}C${round(x1)} ${round(turn)} ${round(x2)} ${round(turn)} ${round(x2)} ${round(y2)}`;
 }
@@ -89,30 +86,8 @@ export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
   return lines;
 }
 
-/** Pixels between the dots of the messages of one event: they stay in its column where they can be hit there. */
-export function dotStep({ width, span }: LaneFrame, messages: number): number {
-  return Math.max(MOST_CLOSE, Math.min(6, width / span / messages));
-}
-
-const MOST_CLOSE = 3;
-
 function round(n: number): number {
   return Math.round(n * 10) / 10;
-}
-
-/**
- * Pairs entries with the keys of their elements. An entry keeps its element while the window moves, so that the focus stays with it; an element
- * whose entry has left is used for one that comes, because making elements is most of the work of a frame.
- */
-export function withSlots<T>(entries: readonly T[], placeOf: (entry: T) => number): readonly (readonly [T, number])[] {
-  const slots = 2 ** Math.ceil(Math.log2(entries.length + 1));
-  const used = new Set<number>();
-  return entries.map((entry) => {
-    let slot = placeOf(entry) % slots;
-    while (used.has(slot)) slot += slots;
-    used.add(slot);
-    return [entry, slot];
-  });
 }
 
 /** The next bar to focus for an arrow key: along the lane, or the nearest one in another lane. Undefined where there is none. */
@@ -177,13 +152,13 @@ export function BarButtons({ run, drawing, frame, chain }: LayerProps) {
   };
   return (
     <div role="group" aria-label="Activations">
-      {withSlots(bars, ({ activation }) => activation.index).map(([bar, slot]) => {
+      {bars.map((bar) => {
         const { left, width } = barPlace(frame, bar);
         const { index, end, act } = bar.activation;
         const isFaint = chain !== undefined && !chain.activations.has(index);
         return (
           <button
-            key={slot}
+            key={index}
             type="button"
             class={`bar bar-${bar.isOpen ? "open" : end}${isFaint ? " faint" : ""}${chain !== undefined && !isFaint ? " in-chain" : ""}`}
             data-index={index}
@@ -225,7 +200,6 @@ function activationWords({ activation: { end, took, said, from, until }, isOpen 
   return `${words}, ${when}, took ${plural(took.length, "message")}${isOpen ? "" : `, said ${plural(said.length, "message")}`}`;
 }
 
-/** Characters of a text under way in a lane: its end. */
 const MOST_TEXT = 120;
 
 /** The ends of the texts that models are giving, each below its bar. Only seen: the drawer of the activation has the text. */
@@ -256,31 +230,32 @@ export function LiveLines({ run, drawing, frame }: LayerProps) {
 /** Pixels: the least width of a text in a lane. */
 const LIVE = 160;
 
-/** A message is a dot where it was sent. */
 export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   const dots = new Map<number, { readonly sent: SentFact; readonly lane: number; readonly to: string[] }>();
-  for (const { sent, fromLane, toLane, way } of drawing.arrows) {
+  for (const { sent, fromLane, toLane, delivery } of drawing.arrows) {
     if (sent.seq < frame.from || (fromLane === undefined && sent.by !== undefined)) continue;
     const dot = dots.get(sent.index) ?? { sent, lane: fromLane ?? toLane, to: [] };
     dots.set(sent.index, dot);
-    dot.to.push(wayWords(visibleText(way.role), way));
+    dot.to.push(deliveryWords(visibleText(delivery.role), delivery));
   }
   const chosen = chosenMessage(run);
   return (
     <div role="group" aria-label="Messages">
-      {withSlots([...dots.values()], ({ sent }) => sent.index).map(([{ sent, lane, to }, slot]) => {
+      {[...dots.values()].map(({ sent, lane, to }) => {
         const { index, message, nth } = sent;
         const isFaint = chain !== undefined && !chain.messages.has(index);
         const count = run.timeline.record.activations[sent.by ?? -1]?.said.length ?? 1;
+        // Pixels between the dots of one event, which stay in its column where they can still be clicked.
+        const step = Math.max(3, Math.min(6, frame.width / frame.span / count));
         const y = sent.by === undefined ? yOf(frame, lane) - LANE / 2 + 3 : yOf(frame, lane) + 13;
         return (
           <button
-            key={slot}
+            key={index}
             type="button"
             class={`dot${isFaint ? " faint" : ""}`}
             aria-pressed={chosen === message.id}
             aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${shownLine(message.content, 60)}`}
-            style={{ left: `${xOf(frame, sent.seq) + nth * dotStep(frame, count)}px`, top: `${y}px` }}
+            style={{ left: `${xOf(frame, sent.seq) + nth * step}px`, top: `${y}px` }}
             onClick={() => (run.selection.value = { kind: "message", id: message.id })}
           />
         );
@@ -289,7 +264,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
   );
 }
 
-function wayWords(role: string, { isLost, due, fault }: WayFact): string {
+function deliveryWords(role: string, { isLost, due, fault }: DeliveryFact): string {
   const said = [
     isLost && "lost",
     due !== undefined && "delayed",
@@ -340,10 +315,10 @@ export function ArrowLayer({ run, drawing, frame, height, chain }: LayerProps & 
       {tickLines(frame, drawing.ticks).map(({ tick, x, isLabelled }) => (
         <path key={`tick ${tick.seq}`} class={`tick-line${isLabelled ? " tick-labelled" : ""}`} d={`M${x} 0V${height}`} />
       ))}
-      {withSlots(drawing.arrows, ({ way }) => way.index).map(([arrow, slot]) => (
+      {drawing.arrows.map((arrow) => (
         <path
-          key={slot}
-          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.way.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
+          key={arrow.delivery.index}
+          class={`arrow arrow-${arrow.fate.replaceAll(" ", "-")}${arrow.delivery.due === undefined ? "" : " arrow-delayed"}${arrowState(arrow, chain, chosen)}`}
           d={arrowPath(frame, arrow)}
           marker-end={`url(#${MARKERS[arrow.fate]})`}
         />
@@ -373,10 +348,11 @@ const MARKERS: Readonly<Record<Arrow["fate"], string>> = {
   double: "arrow-gone",
 };
 
-function arrowState({ sent, way }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
+function arrowState({ sent, delivery }: Arrow, chain: CauseChain | undefined, chosen: string | undefined): string {
   if (sent.message.id === chosen) return " chosen";
   if (chain === undefined) return "";
-  const isIn = chain.messages.has(sent.index) && [way.opener, way.consumer].some((one) => one !== undefined && chain.activations.has(one));
+  const isIn =
+    chain.messages.has(sent.index) && [delivery.opener, delivery.consumer].some((one) => one !== undefined && chain.activations.has(one));
   return isIn ? " in-chain" : " faint";
 }
 

@@ -8,7 +8,6 @@ import { Choose, ChooseMarked } from "../controls.tsx";
 import type { OpenRun, Selection } from "../open-run.ts";
 import { RowWindow } from "../row-window.tsx";
 
-/** Rows of a list of messages that are seen at once. */
 const MOST_ROWS = 8;
 
 interface MessagesProps {

@@ -6,8 +6,7 @@ import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
 import { Facts, Part } from "../controls.tsx";
 import { ActivationLink, Rest } from "../detail-parts.tsx";
-import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, PanelProps } from "../open-run.ts";
 import type { RunActions } from "../run-source.ts";
 import { JsonView, TextView } from "../text-view.tsx";
 import { HireButton, RetireButton } from "./team-change.tsx";
@@ -16,7 +15,6 @@ import { Messages, TwoParts } from "./message-list.tsx";
 /** Roles in the list; the swimlanes show the others. */
 const MOST = 500;
 
-/** Every role as it was after the shown event: its mailbox, memory, plan and state. */
 export function RolesPanel({ run, actions }: PanelProps) {
   const state = run.timeline.stateAt(run.shown.value);
   const names = [...state.roles.keys()];

@@ -5,11 +5,9 @@ import { densityOf } from "../../view/lanes.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { counted } from "../amounts.ts";
 import { Button } from "../controls.tsx";
-import type { PanelProps } from "../panels.ts";
+import type { PanelProps } from "../open-run.ts";
 
-/** Parts of the run that the drawing behind the slider has. */
 const BINS = 240;
-/** Events that a page key moves. */
 const PAGE = 100;
 
 /** The slider over all events of a run: every panel shows the run as it was after the selected event. */
@@ -86,7 +84,6 @@ function Slider({ run, words, go }: PanelProps & { readonly words: string; reado
   );
 }
 
-/** How much happens where: bars for activations, and marks below for failures. */
 function Density({ run: { timeline }, count }: PanelProps & { readonly count: number }) {
   // A growing run is drawn again when it has grown by the events of one bin.
   const grown = count < BINS ? count : Math.floor(BINS * Math.log(count));

@@ -4,8 +4,7 @@ import { type CauseChain, causeChain } from "../../view/cause-chain.ts";
 import { type LaneDrawing, lanesIn } from "../../view/lanes.ts";
 import { counted, plural } from "../amounts.ts";
 import { Button, Select } from "../controls.tsx";
-import type { OpenRun } from "../open-run.ts";
-import type { PanelProps } from "../panels.ts";
+import type { OpenRun, PanelProps } from "../open-run.ts";
 import {
   ArrowLayer,
   BarButtons,
@@ -19,11 +18,8 @@ import {
   yOf,
 } from "./lane-drawing.tsx";
 
-/** How many events fit into the window. */
 const SPANS: readonly [number, ...number[]] = [20, 40, 80, 160, 320, 640, 1_280];
-/** Events of the window that a long run begins with. */
 const USUAL = 80;
-/** Lanes above and below the visible ones. */
 const SPARE = 2;
 /** In a window of more events messages have no button of their own: their arrows and the bars stay. */
 const MOST_WITH_MESSAGES = 320;
@@ -78,7 +74,6 @@ function zoomFor(count: number): number {
 interface WindowBarProps {
   readonly frame: LaneFrame;
   readonly isLast: boolean;
-  /** Index into the list of spans. */
   readonly zoom: Signal<number | undefined>;
   readonly move: (events: number) => void;
   readonly words: string;
@@ -173,7 +168,6 @@ function windowWords({ bars, arrows, omitted }: LaneDrawing, from: number, until
   return `Events ${counted(Math.max(0, from))} to ${counted(until)}: ${plural(bars.length, "activation")}, ${plural(arrows.length, "arrow")}${many}.${lit}`;
 }
 
-/** The event of what is selected, so that the window can go there. */
 function selectedEvent({ timeline, selection }: OpenRun): number | undefined {
   const chosen = selection.value;
   switch (chosen?.kind) {
@@ -189,7 +183,6 @@ function selectedEvent({ timeline, selection }: OpenRun): number | undefined {
   }
 }
 
-/** The chain of causes through the selected message or activation. */
 function chainOf({ timeline, selection }: OpenRun, shown: number): CauseChain | undefined {
   const chosen = selection.value;
   if (chosen?.kind !== "message" && chosen?.kind !== "activation") return undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { deliveryRows } from "../../../src/cli/screen/delivery.ts";
-import { styleFor } from "../../../src/cli/screen/text.ts";
+import { deliveryRows } from "../../src/cli/delivery.ts";
+import { styleFor } from "../../src/cli/screen/text.ts";
 
 describe("the rows of a delivery", () => {
   it("name the tasks that were not merged, with where their work is and what failed, on one line each", () => {

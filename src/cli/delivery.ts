@@ -1,8 +1,87 @@
-import { type DeliveryReport, outcomesText, VerificationReportSchema } from "../delivery-report.ts";
-import type { Fact } from "./layout.ts";
-import { shown, type Style } from "./text.ts";
+import { z } from "zod";
+import type { Message } from "../message/message.ts";
+import type { Fact } from "./screen/layout.ts";
+import { plural } from "./screen/amounts.ts";
+import { shown, type Style } from "./screen/text.ts";
 
-/** Characters of the evidence for one criterion, and of a fault. */
+const VerificationReportSchema = z.object({
+  verdicts: z.array(
+    z.object({
+      id: z.string(),
+      priority: z.enum(["P0", "P1", "P2"]),
+      outcome: z.enum(["proven", "failed", "judged", "not checked"]),
+      by: z.string(),
+      evidence: z.string(),
+    }),
+  ),
+  suites: z.array(
+    z.object({
+      language: z.string(),
+      kind: z.enum(["passed", "failed", "timeout", "not run"]),
+      total: z.number(),
+      passed: z.number(),
+      failed: z.number(),
+      skipped: z.number(),
+      reason: z.string().optional(),
+    }),
+  ),
+  faults: z.array(z.object({ kind: z.string(), file: z.string().optional(), command: z.string().optional(), message: z.string() })),
+  notChecked: z.string().optional(),
+});
+
+/** The parts of a delivery that are shown. A record may come from elsewhere: only data of this shape is one. */
+const DeliveryReportSchema = z.object({
+  kind: z.literal("delivery"),
+  name: z.string(),
+  size: z.enum(["S", "M", "L"]),
+  stack: z.string(),
+  isDone: z.boolean(),
+  verification: VerificationReportSchema,
+  complaints: z.array(z.object({ id: z.string(), text: z.string(), state: z.enum(["failing", "answered", "unproven"]) })),
+  assumptions: z.array(z.string()),
+  summary: z.string(),
+  round: z.number(),
+  unmerged: z
+    .array(z.object({ id: z.string(), title: z.string(), by: z.string().optional(), why: z.string(), keptIn: z.string().optional() }))
+    .optional(),
+});
+
+export type DeliveryReport = z.infer<typeof DeliveryReportSchema>;
+
+/** The newest delivery among messages; undefined when there is none, or when a user said something after it. */
+export function deliveryOf(messages: readonly Message[]): DeliveryReport | undefined {
+  for (const { instructContent, sentFrom } of messages.toReversed()) {
+    const parsed = DeliveryReportSchema.safeParse(instructContent);
+    if (parsed.success) return parsed.data;
+    if (sentFrom === "") return undefined;
+  }
+  return undefined;
+}
+
+export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport, "verification">): string {
+  const outcomes = ["proven", "failed", "judged", "not checked"] as const;
+  const counts = outcomes.map((outcome) => [outcome, verdicts.filter((verdict) => verdict.outcome === outcome).length] as const);
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(", ");
+}
+
+const TestsReportSchema = z.looseObject({
+  tests: z.enum(["passed", "failed", "not run", "none"]),
+  total: z.number(),
+  passed: z.number(),
+  failed: z.number(),
+  failures: z.array(z.object({ name: z.string() })).optional(),
+  /** Why they did not run and what to do about it. */
+  hint: z.string().optional(),
+});
+export type TestsReport = z.infer<typeof TestsReportSchema>;
+
+export function testsOf(messages: readonly Message[]): TestsReport | undefined {
+  return messages.map(({ instructContent }) => TestsReportSchema.safeParse(instructContent).data).findLast((tests) => tests !== undefined);
+}
+
 const EVIDENCE = 240;
 /** Criteria that are shown one by one; those that are not proven come first. */
 const SHOWN = 12;
@@ -11,7 +90,6 @@ type Outcome = DeliveryReport["verification"]["verdicts"][number]["outcome"];
 
 const ORDER: readonly Outcome[] = ["failed", "not checked", "judged", "proven"];
 
-/** Why a product is not done, in one line. */
 export function unprovenText(delivery: DeliveryReport | undefined): string {
   if (delivery === undefined) return "Not done: the company did not come as far as a delivery.";
   const { verification, complaints } = delivery;
@@ -25,13 +103,12 @@ export function unprovenText(delivery: DeliveryReport | undefined): string {
     ...(failed.length === 0 ? [] : [`${failed.join(", ")} failed`]),
     ...(missing.length === 0 ? [] : [`${missing.map(({ id }) => shown(id, 20)).join(", ")} not proven`]),
     ...tests,
-    ...(faults.length === 0 ? [] : [`${faults.length} ${faults.length === 1 ? "fault" : "faults"}`]),
-    ...(open === 0 ? [] : [`${open} open ${open === 1 ? "objection" : "objections"}`]),
+    ...(faults.length === 0 ? [] : [plural(faults.length, "fault")]),
+    ...(open === 0 ? [] : [plural(open, "open objection")]),
   ];
   return `Not done: ${parts.length === 0 ? "no criterion of priority P0 is proven" : parts.join("; ")}.`;
 }
 
-/** Characters of the evidence in a line about checks that have just run. */
 const CHECK_EVIDENCE = 160;
 const CHECK_PROBLEMS = 3;
 
@@ -40,7 +117,7 @@ export interface ChecksText {
   readonly text: string;
 }
 
-/** The result of a project's checks in one line, such as `4 of 5 proven; A3 failed: ...`; undefined for what is none, or says nothing. */
+/** The result of a project's checks in one line, such as `4 of 5 proven; A3 failed: ...`; undefined for other values and empty results. */
 export function checksText(value: unknown): ChecksText | undefined {
   const parsed = VerificationReportSchema.safeParse(value);
   if (!parsed.success) return undefined;
@@ -61,7 +138,7 @@ export function checksText(value: unknown): ChecksText | undefined {
     ...(verdicts.length === 0 ? [] : [`${proven} of ${verdicts.length} proven`]),
     ...problems.slice(0, CHECK_PROBLEMS),
     ...(problems.length > CHECK_PROBLEMS ? [`and ${problems.length - CHECK_PROBLEMS} more`] : []),
-    ...(passed === 0 ? [] : [`${passed} ${passed === 1 ? "test" : "tests"} passed`]),
+    ...(passed === 0 ? [] : [`${plural(passed, "test")} passed`]),
   ];
   const isGreen = problems.length === 0 && proven === verdicts.length;
   return parts.length === 0 ? undefined : { isGreen, text: parts.join("; ") };
@@ -93,7 +170,6 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
   ];
 }
 
-/** The place comes first: the reason may be long. */
 function unmergedText({ id, title, by, why, keptIn }: NonNullable<DeliveryReport["unmerged"]>[number]): string {
   const place = keptIn === undefined ? "" : `, kept in ${keptIn}`;
   return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${place}: ${inOneLine(why)}`;
@@ -112,10 +188,7 @@ function suiteText(
   return style.bad(`${counts}; ${kind}${reason === undefined ? "" : `: ${shown(reason, EVIDENCE)}`}`);
 }
 
-/**
- * Evidence quotes what was printed, and a check may have made it fit for a terminal before: line ends become bars, and other characters get
- * the names that programmers know.
- */
+/** Evidence quotes output, which a check may have escaped: line ends become bars, tabs and returns get their usual escapes. */
 function inOneLine(text: string): string {
   return text
     .trim()
