@@ -17,7 +17,6 @@ export interface BrokenJson {
   readonly reason: UnreadableReason;
   readonly start: number;
   readonly end: number;
-  /** The index at which reading failed. */
   readonly at: number;
   /** Set when only closing braces are missing. */
   readonly closed?: ClosedJson;
@@ -71,7 +70,6 @@ export function findJson(text: string): JsonInText {
   return { values, broken: broken?.reason === "malformed" ? { ...broken, repaired: repaired(text, broken) } : broken };
 }
 
-/** A repair of more would take long. */
 const MAX_REPAIR = 200_000;
 
 /** Of a part that is closed: what a part that ends too early would have had is not made up. */

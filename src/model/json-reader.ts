@@ -14,7 +14,6 @@ export type ReadValue =
 /** The value of a text that ends after a complete member, with only closing braces missing. */
 export interface ClosedJson {
   readonly value: Json;
-  /** The keys from the root to the innermost open object. */
   readonly path: readonly string[];
 }
 

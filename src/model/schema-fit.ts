@@ -113,7 +113,6 @@ function readWhole(text: string): Json | undefined {
 }
 
 interface RecordChange {
-  /** The names of members by their present keys. */
   readonly names?: (record: JsonObject, nodes: readonly SchemaNode[]) => ReadonlyMap<string, string>;
   /** True for a null that is no answer. @param owners the schemas that name the member */
   readonly isLeftOut?: (name: string, owners: readonly SchemaNode[], children: readonly SchemaNode[], root: SchemaNode) => boolean;

@@ -4,7 +4,6 @@ import { modelError } from "./failure.ts";
 
 /** Its strings are masked. */
 export interface ServerSaid {
-  /** Undefined for an error inside a stream that carries none. */
   readonly status?: number;
   readonly message: string;
   readonly code?: string;
@@ -63,7 +62,6 @@ export function unsupportedBy(message: string): "tools" | "images" | undefined {
   return IMAGES.test(message) ? "images" : undefined;
 }
 
-/** What was expected of a model, and what to do, by the code of the error. */
 const ADVICE = {
   MODEL_CONTENT_FILTER: ["MODEL to answer", "Change the words of the request."],
   MODEL_PROTOCOL: ["MODEL to write what its server can read", "It is asked again."],
