@@ -241,7 +241,7 @@ class Reader {
     this.#skip();
     const char = this.#text[this.position];
     if (char === undefined) throw new Unreadable("truncated", this.position);
-    return WIDE[char] ?? char;
+    return char > "\u2fff" ? (WIDE[char] ?? char) : char;
   }
 
   #skip(): void {
