@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { type Dialect, SMALLEST_REPLY } from "./dialect.ts";
-import { ONE_SCHEMA, type ServerSaid, TEMPLATE } from "./server-error.ts";
+import { type ServerSaid, TEMPLATE } from "./server-error.ts";
 
 /** Fields that only steer a reply: without one the answer is still an answer. */
 const DROPPABLE = [
@@ -98,6 +98,10 @@ function formatLesson(words: string, { type }: JsonObject): Learnt {
   const takesJson = type === "json_schema" && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };
 }
+
+/** Complaints about this one schema. */
+const ONE_SCHEMA =
+  /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
 
 /** A refusal of one schema alone. */
 export function isOfOneSchema({ code = "", type = "", message }: ServerSaid): boolean {

@@ -43,9 +43,6 @@ const BY_TIME = /per[ _-]?(?:second|minute|min|hour)|\b[RT]PM\b|PerMinute|RetryI
 const FILTERED =
   /content[ _-]?(?:filter|policy|violates)|content management policy|responsible ?ai|safety (?:system|filter|polic|reason|setting)|content exists risk|data_?inspection|inappropriate content|prohibited[ _]content|high risk|(?:input|prompt|content|output)\b.{0,60}\b(?:was |were |been )?flagged|usage (?:policy|guidelines)|moderation|new_sensitive|sensitive (?:content|words?|information)|guardrail|敏感|不安全/i;
 const FORMAT = /response_?format|json_schema|json_object|json mode|structured[ _]outputs?|guided_json|grammar/i;
-/** Complaints about this one schema. */
-export const ONE_SCHEMA =
-  /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
 const GENERATION_FAILED =
   /json_validate_failed|failed to generate json|tool_use_failed|failed to call a function|failed_generation|(?:error|failed|could not|unable).{0,20}pars\w+.{0,30}(?:tool|function) call/i;
 const TOOL = "(?:tools?(?![.[]\\d)|tool[ _-]?(?:use|calls?|calling|choice)|function.?call(?:ing|s)?)";
@@ -106,7 +103,6 @@ export function serverError(model: string, said: ServerSaid, formatAsked: boolea
     ...(isTooLarge ? { retryable: false } : {}),
     data: {
       ...defined({ status: said.status, requestId: said.requestId, serverCode: said.code, retryAfterMs: said.retryAfterMs, unsupported }),
-      ...(code === "MODEL_FORMAT_UNSUPPORTED" ? { schemaOnly: ONE_SCHEMA.test(words) } : {}),
       ...(code === "MODEL_BAD_REQUEST" && unsupported === undefined && said.param === undefined ? { isUnexplained: true } : {}),
       mayHaveRun,
     },
