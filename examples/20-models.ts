@@ -1,6 +1,7 @@
 // Models: which servers there are, a model for each role, temperature, limits, and pictures. A small server of the test kit stands in for a real
 // one, so this runs without a network and without a key.
-import { defineAction, defineRole, formatCost, openai, Team, usd } from "troupe";
+import { type ChatModel, defineAction, defineRole, fallback, formatCost, openai, route, Team, usd } from "troupe";
+import { aiSdk, type AiSdkModel } from "troupe/ai-sdk";
 import { openaiStub } from "troupe/testing";
 
 // #region providers
@@ -56,6 +57,27 @@ const team = new Team({
 const result = await team.run("the sea").result;
 for (const { sentFrom, content } of result.messages.slice(1)) console.log(`${sentFrom}: ${content}`);
 for (const [model, { cost }] of Object.entries(result.byModel)) console.log(`${model}: ${formatCost(cost)}`);
+// #endregion
+
+// #region fallback
+const small = openai({ model: "small", baseURL, price });
+const large = openai({ model: "large", baseURL, price: { input: 2.5, output: 20 } });
+
+const patient = fallback([small, large], { on: ["limit", "overflow", "refusal"] });
+const sized = route(({ messages }) => (JSON.stringify(messages).length > 20_000 ? large : patient));
+const routed = await new Team({ roles: [defineRole({ name: "Wim", actions: [Draft] })], model: sized, budget: usd(1) }).run("the sea")
+  .result;
+console.log(routed.output?.content); // small at its default, 0 pictures
+// #endregion
+
+// #region ai-sdk
+/** @param anthropic what the package `@ai-sdk/anthropic` exports under this name */
+export function thinkingClaude(anthropic: (id: string) => AiSdkModel): ChatModel {
+  return aiSdk(anthropic("claude-sonnet-4-5"), {
+    price: { input: 3, output: 15, cachedInput: 0.3 },
+    providerOptions: { anthropic: { thinking: { type: "enabled", budgetTokens: 2_000 } } },
+  });
+}
 // #endregion
 
 // #region images

@@ -10,11 +10,12 @@ export type { Receipt } from "./message/message.ts";
 
 // Models and money.
 export { openai } from "./adapters/openai.ts";
-export { type ChatMessage, type ImagePart, toChat, type ToolCall } from "./model/chat-message.ts";
+export { type ChatMessage, toChat, type ToolCall } from "./model/chat-message.ts";
 export type { ChatModel, ChatRequest, ChatResponse, Usage } from "./model/chat-model.ts";
 export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
 export { type ModelPrice, priceOf, type PriceTable } from "./model/price.ts";
 export { budgetPool } from "./model/budget-pool.ts";
+export { fallback, route } from "./model/fallback.ts";
 export { modelLimits } from "./model/limits.ts";
 
 // Memories.

@@ -176,7 +176,8 @@ export class Unanswered extends Error {
   }
 }
 
-class RefusedRequest extends Error {
+/** An answer with an error status. */
+export class RefusedRequest extends Error {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

@@ -14,6 +14,7 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, isFree, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
+import { PLAN, type PlannedModel } from "./plan.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
 import { estimateTokens } from "./token-estimate.ts";
@@ -88,14 +89,37 @@ function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requir
  * reached.
  */
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
+  const plan = (model as PlannedModel)[PLAN]?.(request);
+  if (plan === undefined) return askOne(model, request, deps, heldFor(model, request, deps));
+  // Whichever model answers, the dearest fits.
+  const hold = Math.max(...plan.map((one) => heldFor(one.model, request, deps)));
+  for (const { model: candidate, tries, next } of plan) {
+    const retry = tries === undefined ? deps.retry : { ...deps.retry, tries, outage: 0 };
+    try {
+      return { ...(await askOne(candidate, request, { ...deps, retry }, hold)), model: candidate.id };
+    } catch (error) {
+      if (!(error instanceof ModelError) || next?.has(error.code) !== true) throw error;
+      deps.logger?.warn(`${candidate.id} failed, and the next model is asked. ${error.message}`);
+    }
+  }
+  throw modelError("MODEL_FAILED", `Expected ${model.id} to have a model to ask, got none.`);
+}
+
+/** @throws ModelError `MODEL_UNPRICED` */
+function heldFor(model: ChatModel, request: ChatRequest, deps: CallDeps): number {
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
+  return price === undefined ? 0 : holdFor(boundedRequest(model, request, deps), price);
+}
+
+async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, hold: number): Promise<ChatResponse> {
+  const price = knownPrice(model, deps.prices);
   deps.onPrice?.(model.id, price);
   const sent = boundedRequest(model, request, deps);
   // A role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
-  const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
+  const call: Call = { model, request: sent, deps, ending, price, hold };
   const policy = { ...defaultRetry, ...deps.retry };
   const retries = new Retries(policy, deps.random, answered.has(model));
   let timeLeft = timeoutsOf(model.timeouts, deps.timeouts).call;

@@ -94,6 +94,8 @@ export interface ChatResponse {
   readonly usage?: Usage;
   /** The model's own words of refusal, where the provider marks them. */
   readonly refusal?: string;
+  /** The model that answered, where several could. */
+  readonly model?: string;
   readonly reasoning?: Reasoning;
 }
 

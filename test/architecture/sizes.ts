@@ -10,49 +10,50 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 116_415;
+export const MAX_LINES = 109_185;
 /** Names of all entries. */
-export const MAX_NAMES = 549;
+export const MAX_NAMES = 544;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
-  actions: 3_826,
-  roles: 2_530,
-  adapters: 13_044,
-  agent: 4_282,
-  checks: 5_033,
-  cli: 11_729,
-  client: 836,
-  edges: 424,
-  fleet: 1_989,
-  src: 148,
-  inspector: 8_151,
-  kernel: 3_076,
-  memory: 6_412,
-  message: 796,
-  model: 4_892,
-  research: 6_190,
-  role: 2_625,
-  runtime: 14_403,
-  server: 3_547,
-  shards: 835,
-  team: 3_642,
-  testing: 4_846,
-  tool: 3_013,
-  tools: 3_976,
-  workspace: 6_169,
+  actions: 3_512,
+  roles: 2_241,
+  adapters: 12_436,
+  agent: 4_564,
+  checks: 4_190,
+  cli: 10_510,
+  client: 811,
+  edges: 373,
+  fleet: 1_798,
+  src: 145,
+  inspector: 7_635,
+  kernel: 2_833,
+  memory: 5_556,
+  message: 783,
+  model: 5_838,
+  research: 6_075,
+  role: 2_407,
+  runtime: 13_393,
+  server: 3_348,
+  shards: 794,
+  team: 3_399,
+  testing: 4_684,
+  tool: 3_000,
+  tools: 3_214,
+  workspace: 5_646,
 };
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */
 export const NAMES: Readonly<Record<string, number>> = {
-  troupe: 119,
-  "troupe/agents": 43,
+  troupe: 120,
+  "troupe/agents": 44,
   "troupe/tools": 23,
-  "troupe/ports": 56,
+  "troupe/ports": 53,
   "troupe/memory": 7,
-  "troupe/inspector": 17,
+  "troupe/inspector": 16,
   "troupe/mcp": 7,
   "troupe/otel": 4,
+  "troupe/ai-sdk": 3,
   "troupe/openai": 3,
   "troupe/sqlite": 7,
   "troupe/postgres": 11,
@@ -63,7 +64,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/restate": 2,
   "troupe/tokens": 2,
   "troupe/minisearch": 0,
-  "troupe/workspace": 27,
+  "troupe/workspace": 26,
   "troupe/checks": 21,
   "troupe/server": 4,
   "troupe/fleet": 13,
@@ -73,7 +74,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/client": 11,
   "troupe/testing": 29,
   "troupe/actions": 21,
-  "troupe/roles": 21,
+  "troupe/roles": 16,
 };
 
 /** The lines of each room. */

@@ -83,7 +83,6 @@ export class RoleTurn {
     this.#activation = new Activation(this);
   }
 
-  /** Cancels the work of this attempt. */
   get scope(): CancellationScope {
     if (this.#scope === undefined) {
       this.#scope = this.tools.scopes.begin();
@@ -207,7 +206,6 @@ export class RoleTurn {
     return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
   }
 
-  /** Records the beginning of the activation, before its first step. */
   recordStart(): void {
     recordStart(this.tools, this.role, this.started);
   }
