@@ -23,6 +23,11 @@ function silent(): ChatModel & { readonly asked: Promise<void> } {
   return { id: "nobody-knows-it", streams: false, chat, stream: chat as never, asked };
 }
 
+function unpricedModel(text: string): ChatModel {
+  const model = scriptedModel([text], { id: "nobody-knows-it" });
+  return { id: model.id, chat: (request, o) => model.chat(request, o), stream: (request, o) => model.stream(request, o) };
+}
+
 describe("the cost of a run", () => {
   test("is told by role and by model, from the record alone", async () => {
     const journal = memoryJournal();
@@ -57,7 +62,7 @@ describe("the cost of a run", () => {
     expect(byModel).toMatchObject({ "nobody-knows-it": { cost: { known: 0, unpriced: 1 } } });
   });
 
-  test("of such a call is unknown while it is open and after its process died, until one that repeats it has a price", async () => {
+  test("of such a call is unknown while it is open, and after the process died in it", async () => {
     const journal = memoryJournal();
     const unpriced = silent();
     const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
@@ -70,9 +75,9 @@ describe("the cost of a run", () => {
     expect(formatCost(fold(killed).ledger.cost())).toBe("$?");
     const later = new Team({
       roles: [ann],
-      model: scriptedModel(["yes"], { id: "nobody-knows-it" }),
+      model: unpricedModel("yes"),
       journal: await journalWith("r", killed),
     });
-    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 0 } });
+    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 2 } });
   });
 });
