@@ -87,8 +87,8 @@ const project = mkdtempSync(join(tmpdir(), "troupe-tools-"));
 const engineer = new Agent({
   name: "engineer",
   model: scriptedModel([
-    calls(["shell", { command: "mkdir greetings && cd greetings && export WHO=Ada" }]),
-    calls(["shell", { command: 'echo "hello, $WHO" | tee ada.txt; basename "$PWD"' }]),
+    calls(["shell", { command: "mkdir greetings && cd greetings && echo hello > word.txt && export WHO=Ada" }]),
+    calls(["shell", { command: 'echo "$(cat word.txt), $WHO"; basename "$PWD"' }]),
     "It greets.",
   ]),
   // Without isolation: for commands that you trust. `chooseSandbox("auto")` isolates.

@@ -1,6 +1,6 @@
-import { type ActionContext, type Address, type Message, ROUTE_TO_ALL, UsageError, type InputsOf } from "../../src/index.ts";
+import { type ActionContext, type Address, type Message, ROUTE_TO_ALL, type InputsOf } from "../../src/index.ts";
 import { kinds, type Known } from "../../src/ports.ts";
-import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
+import { type ProjectTests, runProjectTests, type Sandbox } from "../../src/workspace/index.ts";
 import { z } from "zod";
 import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-action.ts";
 import { shortened, inFence, bullets, sections } from "../markdown.ts";
@@ -90,8 +90,6 @@ export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace">
   readonly timeout?: number;
   /** Rounds in which failing tests go back to be repaired. Default 3. */
   readonly debugRounds?: number;
-  /** Default `Engineer`. */
-  readonly repairedBy?: Address;
 }
 
 const runTestsOptions: Known<RunTestsOptions> = {
@@ -99,7 +97,6 @@ const runTestsOptions: Known<RunTestsOptions> = {
   sandbox: kinds.sandbox,
   timeout: kinds.milliseconds,
   debugRounds: kinds.count,
-  repairedBy: kinds.address,
 };
 
 const OUTPUT = 8_000;
@@ -114,46 +111,33 @@ export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
   override readonly description: string = "Run the tests.";
   override readonly needs: RunTestsNeeds = [WriteTasks];
   override readonly output: z.ZodType<TestReport> = TestReportSchema;
-  readonly #workspace: Workspace;
-  readonly #sandbox: Sandbox;
-  readonly #timeout: number | undefined;
-  readonly #debugRounds: number;
-  readonly #repairedBy: Address;
+  readonly #options: RunTestsOptions;
 
   constructor(options: RunTestsOptions) {
     super(options, runTestsOptions);
-    const { workspace, sandbox, timeout, debugRounds = 3, repairedBy = "Engineer" } = options;
-    this.#workspace = workspace;
-    this.#sandbox = sandbox;
-    this.#timeout = timeout;
-    this.#debugRounds = debugRounds;
-    this.#repairedBy = repairedBy;
-    if (!Number.isInteger(debugRounds) || debugRounds < 0) {
-      throw new UsageError("OPTION_INVALID", `Expected the rounds of debugging to be a whole number of 0 or more, got ${debugRounds}.`);
-    }
+    this.#options = options;
   }
 
   override async run(ctx: ActionContext<InputsOf<RunTestsNeeds>>): Promise<Message<TestReport>> {
     const { taskList, testList } = payloadOf(ctx.inputs[0], TaskPlanSchema);
     const files = await this.files.digests(ctx, ["package.json", ...taskList, ...testList]);
-    const request = { files, sandbox: this.#sandbox.kind, timeout: this.#timeout ?? null };
+    const { workspace, sandbox, timeout } = this.#options;
+    const request = { files, sandbox: sandbox.kind, timeout: timeout ?? null };
     const tests = testList.filter((path) => path in files);
-    const went = await ctx.step("run tests", request, async (door) => partsKept(await this.#runTests(tests, door.signal)));
+    const went = await ctx.step("run tests", request, async ({ signal }) => {
+      const limit = timeout === undefined ? {} : { timeout };
+      return partsKept(await runProjectTests({ root: workspace.root, files: tests, sandbox, signal, ...limit }));
+    });
     return this.conclude(ctx, { ...went, round: roundOf(ctx.news) }, { files: [], summary: "Run the tests" });
   }
 
   override sendTo(_ctx: ActionContext<InputsOf<RunTestsNeeds>>, report: TestReport | undefined): readonly Address[] {
-    const goesBack = report?.tests === "failed" && report.round < this.#debugRounds;
-    return [goesBack ? this.#repairedBy : ROUTE_TO_ALL];
+    const goesBack = report?.tests === "failed" && report.round < (this.#options.debugRounds ?? 3);
+    return [goesBack ? "Engineer" : ROUTE_TO_ALL];
   }
 
   override render(report: TestReport): string {
     return renderTestReport(report);
-  }
-
-  #runTests(files: readonly string[], signal: AbortSignal): Promise<ProjectTests> {
-    const timeout = this.#timeout === undefined ? {} : { timeout: this.#timeout };
-    return runProjectTests({ root: this.#workspace.root, files, sandbox: this.#sandbox, signal, ...timeout });
   }
 }
 

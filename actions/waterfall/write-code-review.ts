@@ -1,4 +1,4 @@
-import { type ActionContext, type Message, UsageError, type InputsOf } from "../../src/index.ts";
+import { type ActionContext, type Message, type InputsOf } from "../../src/index.ts";
 import { kinds, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { askCode } from "../code-reply.ts";
@@ -68,7 +68,7 @@ export interface WriteCodeReviewOptions extends ProjectActionOptions {
   readonly rounds?: number;
 }
 
-const reviewOptions: Known<WriteCodeReviewOptions> = { ...projectActionOptions, rounds: kinds.count };
+const reviewOptions: Known<WriteCodeReviewOptions> = { ...projectActionOptions, rounds: kinds.size };
 
 const REVIEW =
   "Review the file below as a strict colleague. Does it do what the plan says, with the names that the other files use? Is it correct at the edges, and complete? Style is no reason to refuse it. Say LBTM only for what would fail a user or a test.";
@@ -82,13 +82,9 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, WriteCodeReview
   override readonly output: z.ZodType<ReviewReport> = ReviewReportSchema;
   readonly #rounds: number;
 
-  /** @throws UsageError `OPTION_INVALID` when `rounds` is no whole number of 1 or more. */
   constructor(options: WriteCodeReviewOptions) {
     super(options, reviewOptions);
     this.#rounds = options.rounds ?? 2;
-    if (!Number.isInteger(this.#rounds) || this.#rounds < 1) {
-      throw new UsageError("OPTION_INVALID", `Expected the rounds of review to be a whole number of 1 or more, got ${this.#rounds}.`);
-    }
   }
 
   override async run(ctx: ActionContext<InputsOf<WriteCodeReviewNeeds>>): Promise<Message<ReviewReport>> {

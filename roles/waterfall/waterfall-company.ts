@@ -17,8 +17,6 @@ interface WaterfallCompanyOptions {
   readonly debugRounds?: number | undefined;
   /** Most rounds of review for each file. Default 2. */
   readonly reviewRounds?: number | undefined;
-  /** Milliseconds for all tests. Default 60,000. */
-  readonly testTimeout?: number | undefined;
 }
 
 const companyOptions: Known<WaterfallCompanyOptions> = {
@@ -26,7 +24,6 @@ const companyOptions: Known<WaterfallCompanyOptions> = {
   sandbox: kinds.sandbox,
   ...kinds.each(kinds.boolean, "codeReview", "runTests", "implement"),
   ...kinds.each(kinds.count, "debugRounds", "reviewRounds"),
-  testTimeout: kinds.milliseconds,
 };
 
 const nothingRuns = refusedSandbox("running them is switched off", "Run them in the project's folder with: node --test");
@@ -100,16 +97,8 @@ function engineer({ workspace, codeReview = true, reviewRounds = 2 }: WaterfallC
 }
 
 /** Writes the tests, runs them, and runs them again after each repair. */
-function qaEngineer({
-  workspace,
-  sandbox,
-  codeReview = true,
-  runTests = true,
-  debugRounds = 3,
-  testTimeout,
-}: WaterfallCompanyOptions): Role {
+function qaEngineer({ workspace, sandbox, codeReview = true, runTests = true, debugRounds = 3 }: WaterfallCompanyOptions): Role {
   const code = codeReview ? WriteCodeReview : WriteCode;
-  const timeout = testTimeout === undefined ? {} : { timeout: testTimeout };
   return defineRole({
     name: "Edward",
     profile: "QA Engineer",
@@ -121,7 +110,7 @@ function qaEngineer({
       {
         on: [WriteTest, DebugError],
         needs: [],
-        do: new RunTests({ workspace, sandbox: runTests ? sandbox : nothingRuns, debugRounds, ...timeout }),
+        do: new RunTests({ workspace, sandbox: runTests ? sandbox : nothingRuns, debugRounds }),
       },
     ],
   });

@@ -74,7 +74,7 @@ export function processOf(pid: number): ProcessIdentity {
  * A container often has no machine id, and its name may exist on another machine too; then its boot identifies it, so that neither takes the other
  * for an earlier boot of itself.
  */
-export function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
+function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
   return `${id === "" ? boot : id}\n${host}`;
 }
 

@@ -141,7 +141,6 @@ export const CriterionSchema: z.ZodType<Criterion> = criterion;
 /** Guards an {@link Acceptance}. */
 export const AcceptanceSchema: z.ZodType<Acceptance> = acceptance;
 
-/** The shape of criteria. Their checks have the form that `CriterionSchema` reads. */
 export const criteriaShape: Shape = listOf(
   object("a criterion with id and check", { id: aText, check: object("a check", { kind: aText }) }),
 );

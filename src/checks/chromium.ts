@@ -5,7 +5,6 @@ import { basename, dirname, join } from "node:path";
 import { having, takes } from "../kernel/argument.ts";
 import { anyAddressSpace, type Sandbox, type SandboxLimits, type SandboxMount } from "../workspace/sandbox.ts";
 
-/** Chromium as a sandbox of this machine can start it. */
 export interface Chromium {
   readonly program: string;
   readonly executable: string;

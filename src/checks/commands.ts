@@ -5,7 +5,6 @@ import type { CommandStep, Criterion, GivenFile } from "./acceptance.ts";
 import { type Job, type JobReport, type JobStep, runJobs, type StepReport } from "./jobs.ts";
 import type { Verdict } from "./verification.ts";
 
-/** The criteria to check by commands, and the project they are about. */
 export interface CommandChecksRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -17,8 +16,8 @@ export interface CommandChecksRequest {
 
 /** Milliseconds for one criterion. */
 const CRITERION_TIMEOUT = 15_000;
-const MOST_STEPS = 50;
-const MOST_GIVEN = 1_000_000;
+const MAX_STEPS = 50;
+const MAX_GIVEN = 1_000_000;
 /** Characters of a command, and of an output, in evidence. */
 const COMMAND_LENGTH = 200;
 const OUTPUT_LENGTH = 400;
@@ -49,8 +48,8 @@ export async function checkCommands(request: CommandChecksRequest): Promise<Verd
 type CommandJob = Job & { readonly steps: readonly CommandStep[] };
 
 function jobOf(given: readonly GivenFile[], steps: readonly CommandStep[]): CommandJob | string {
-  if (steps.length > MOST_STEPS) return `The check has ${steps.length} steps, where at most ${MOST_STEPS} are allowed.`;
-  if (JSON.stringify([given, steps]).length > MOST_GIVEN) return `The check has more than ${MOST_GIVEN} characters.`;
+  if (steps.length > MAX_STEPS) return `The check has ${steps.length} steps, where at most ${MAX_STEPS} are allowed.`;
+  if (JSON.stringify([given, steps]).length > MAX_GIVEN) return `The check has more than ${MAX_GIVEN} characters.`;
   for (const { run, stdin } of steps) {
     if ([...run, stdin ?? ""].some((word) => word.includes("\0"))) return "The check has a NUL character in a command.";
     if (run[0].trim() === "") return "The check has a command without a program.";

@@ -3,7 +3,6 @@ import { isNode, namesOf, nodesIn, requiredIn, stringIn } from "./javascript.ts"
 
 const OURS = /^troupe(\/|$)/;
 
-/** The names that a file declares and imports. */
 export class FileNames {
   readonly declared: Map<string, AnyNode> = new Map();
   /** Imported names, by the member of a global object that they mean: `randomUUID` is `crypto.randomUUID`. */

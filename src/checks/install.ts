@@ -15,7 +15,6 @@ import { temporaryPrefix } from "../workspace/temporary-owner.ts";
 import type { StackName } from "./stacks.ts";
 import { stackNamed } from "./stacks.ts";
 
-/** Packages to install. */
 export interface InstallRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -185,7 +184,7 @@ const REQUIREMENT = new RegExp(
   String.raw`^${PYTHON_NAME}(?:\s*\[\s*${PYTHON_NAME}(?:\s*,\s*${PYTHON_NAME})*\s*\])?\s*(?:\(?\s*${PYTHON_VERSION}(?:\s*,\s*${PYTHON_VERSION})*\s*\)?)?\s*(?:;[\w\s.<>=!"'()]*)?$`,
 );
 /** A longer line is no requirement that a person would write. */
-const LONGEST_LINE = 500;
+const MAX_LINE = 500;
 
 function namedByRequirements(text: string): NamedPackages {
   const lines = text
@@ -198,7 +197,7 @@ function namedByRequirements(text: string): NamedPackages {
     )
     .filter((line) => line !== "");
   if (lines.length === 0) return { kind: "nothing" };
-  const strange = lines.find((line) => line.length > LONGEST_LINE || !REQUIREMENT.test(line));
+  const strange = lines.find((line) => line.length > MAX_LINE || !REQUIREMENT.test(line));
   if (strange !== undefined) return refused(`names and versions of a registry in requirements.txt, got ${valueText(strange)}`);
   return { kind: "named", file: "requirements.txt", text: `${lines.join("\n")}\n` };
 }

@@ -8,7 +8,6 @@ import { runDriver } from "./driver.ts";
 /** A step as in a check; `any` exit code is one more rule. */
 export type JobStep = Omit<CommandStep, "exit"> & { readonly exit?: CommandStep["exit"] | "any" };
 
-/** Commands that run one after another in one fresh copy of the project. */
 export interface Job {
   /** Files that are written into the copy first. Their paths have passed `checkPath`. */
   readonly given: readonly GivenFile[];
@@ -26,7 +25,6 @@ export interface JobsRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of one step. */
 export interface StepReport {
   readonly code: number | null;
   readonly signal: string | null;
@@ -61,7 +59,7 @@ const COPY_TIME = 1_000;
 const CLEAN_TIME = 20_000;
 /** Bytes of the jobs of one order; a sandbox takes more. One job is smaller. */
 const ORDER_BYTES = 10_000_000;
-const MOST_BREAKS = 5;
+const MAX_BREAKS = 5;
 
 const shown = z.string().max(SHOWN * 2);
 const StepReportSchema = z.object({
@@ -91,7 +89,7 @@ export async function runJobs(request: JobsRequest): Promise<JobReport[]> {
   let breaks = 0;
   while (reports.size < request.jobs.length) {
     const open = request.jobs.flatMap((job, id) => (reports.has(id) ? [] : [{ id, job }]));
-    if (breaks > MOST_BREAKS) {
+    if (breaks > MAX_BREAKS) {
       for (const { id } of open) reports.set(id, { kind: "not run", reason: "Commands before it ended the sandbox too often." });
       break;
     }

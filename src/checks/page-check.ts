@@ -35,8 +35,8 @@ const TIMEOUT = 180_000;
 const DRIVER_TIME = 15_000;
 /** Milliseconds of one regular expression. */
 const RULE_TIME = 500;
-const MOST_FAULTS = 20;
-const MOST_EVIDENCE = 1_500;
+const MAX_FAULTS = 20;
+const MAX_EVIDENCE = 1_500;
 
 const line = z.string().max(2_000);
 const problems = { errors: z.array(line).max(50).default([]), notes: z.array(line).max(50).default([]) };
@@ -80,7 +80,7 @@ export async function checkPages(request: PageCheckRequest): Promise<PageReport>
   const chromium = findChromium(request.sandbox);
   const findings = typeof chromium === "string" ? chromium : await playPages(request, criteria, chromium);
   if (typeof findings !== "string") return reportOf(request, criteria, findings);
-  const evidence = visible(`No page was opened: ${findings}`, MOST_EVIDENCE);
+  const evidence = visible(`No page was opened: ${findings}`, MAX_EVIDENCE);
   const verdicts = criteria.map(({ criterion: { id, priority } }): Verdict => ({
     id,
     priority,
@@ -162,7 +162,7 @@ function reportOf(request: PageCheckRequest, criteria: readonly PageCriterion[],
   return {
     by: "browser",
     verdicts: criteria.map(({ criterion }) => verdictOf(criterion, results.get(criterion.id))),
-    faults: faults.slice(0, MOST_FAULTS),
+    faults: faults.slice(0, MAX_FAULTS),
   };
 }
 
@@ -171,12 +171,12 @@ function verdictOf({ id, priority }: Criterion, result: Omit<EventOf<"result">, 
   const { errors, notes } = result;
   const parts = result.outcome === "proven" ? [result.evidence] : [result.evidence, ...errors, ...notes];
   const by = result.outcome === "not checked" ? "nothing" : "browser";
-  return { id, priority, outcome: result.outcome, by, evidence: visible(parts.join("; "), MOST_EVIDENCE) };
+  return { id, priority, outcome: result.outcome, by, evidence: visible(parts.join("; "), MAX_EVIDENCE) };
 }
 
 /** A message for a person; some of Chromium need an explanation, because a page opened as a file has no server. */
 function shown(said: string): string {
-  const message = visible(said, MOST_EVIDENCE);
+  const message = visible(said, MAX_EVIDENCE);
   const isModule = /Access to script at 'file:.*CORS|module script|Cannot use import statement/i.test(message);
   return isModule ? `${message}. A page opened as a file cannot load ES modules: use classic scripts.` : message;
 }

@@ -10,7 +10,6 @@ import { commandText } from "./commands.ts";
 import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
 import type { Fault } from "./verification.ts";
 
-/** A project whose README to try. */
 export interface ReadmeRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -19,7 +18,6 @@ export interface ReadmeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The commands of one fenced block of a README, in their order. */
 export interface ReadmeBlock {
   readonly steps: readonly JobStep[];
 }
@@ -27,8 +25,8 @@ export interface ReadmeBlock {
 const README = "README.md";
 const README_BYTES = 500_000;
 const BLOCK_TIMEOUT = 10_000;
-const MOST_BLOCKS = 8;
-const MOST_COMMANDS = 12;
+const MAX_BLOCKS = 8;
+const MAX_COMMANDS = 12;
 
 /** Characters of a line that is a command. */
 const LINE_LENGTH = 1_000;
@@ -98,9 +96,9 @@ export async function readmeBlocks(text: string, programs: ReadonlySet<string>):
       if (words === undefined || !isRun(words, programs)) continue;
       steps.push({ run: words, exit: isFailure ? "any" : 0 });
     }
-    if (steps.length > 0) found.push({ steps: steps.slice(0, MOST_COMMANDS) });
+    if (steps.length > 0) found.push({ steps: steps.slice(0, MAX_COMMANDS) });
   }
-  return found.slice(0, MOST_BLOCKS);
+  return found.slice(0, MAX_BLOCKS);
 }
 
 function isRun(words: readonly [string, ...string[]], programs: ReadonlySet<string>): boolean {

@@ -13,7 +13,6 @@ import { isNode, nodesIn, parseJavaScript } from "./javascript.ts";
 import { runSuites } from "./suites.ts";
 import type { Fault, SuiteReport } from "./verification.ts";
 
-/** Tests that have passed, and whether they can fail. */
 export interface SpotCheckRequest {
   readonly root: string;
   readonly sandbox: Sandbox;

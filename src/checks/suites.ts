@@ -13,7 +13,6 @@ import type { SuiteReport } from "./verification.ts";
 import { z } from "zod";
 import { runDriver } from "./driver.ts";
 
-/** A project whose tests to run. */
 export interface SuitesRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -24,7 +23,7 @@ export interface SuitesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const MOST_FAILURES = 50;
+const MAX_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
@@ -87,7 +86,7 @@ function notRun(files: readonly string[], reason: string): SuiteReport {
 
 function reportOf(tests: ProjectTests, kind: SuiteReport["kind"]): SuiteReport {
   const { files, tests: total, passed, failed, skipped } = tests;
-  const failures = firstOfEach(tests.failures, MOST_FAILURES).map(({ name, file, message }) => ({
+  const failures = firstOfEach(tests.failures, MAX_FAILURES).map(({ name, file, message }) => ({
     name: visible(name, 300),
     file,
     message: visibleLines(message, MESSAGE_LENGTH),
@@ -136,7 +135,7 @@ async function runPythonTests(
   { root, sandbox, timeout = SANDBOX_TIMEOUT, signal }: SuitesRequest,
   files: readonly string[],
 ): Promise<SuiteReport> {
-  const order = { files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MOST_FAILURES };
+  const order = { files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MAX_FAILURES };
   const report = await runDriver({ root, sandbox, driver: "python-tests.mjs", order, timeout: timeout + START_TIME, signal });
   const shown = files.map((file) => visible(file, 400));
   if (report.kind === "not run") return emptyReport(shown, "not run", report.reason);
@@ -162,7 +161,7 @@ function emptyReport(files: readonly string[], kind: SuiteReport["kind"], reason
 
 function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport {
   const more = moreFailures(ran);
-  const failures = firstOfEach([...ran.failures, ...more], MOST_FAILURES).map(shownFailure);
+  const failures = firstOfEach([...ran.failures, ...more], MAX_FAILURES).map(shownFailure);
   const failed = ran.failed + more.length;
   const counts = { total: ran.passed + ran.skipped + failed, passed: ran.passed, failed, skipped: ran.skipped };
   if (ran.timedOut) {

@@ -8,7 +8,6 @@ import type { StackName } from "./stacks.ts";
 import { stackOf } from "./stacks.ts";
 import type { Fault } from "./verification.ts";
 
-/** The files whose syntax to check. */
 export interface SyntaxRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -17,10 +16,10 @@ export interface SyntaxRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const MOST_FAULTS = 30;
+const MAX_FAULTS = 30;
 /** Bytes of a file that is checked. */
 const FILE_BYTES = 2_000_000;
-const MOST_FILES = 5_000;
+const MAX_FILES = 5_000;
 const MESSAGE_LENGTH = 800;
 
 const SOURCE = /\.([cm]?[jt]s|py|json|html?)$/i;
@@ -29,7 +28,7 @@ const COMMENTED_JSON = /(^|\/)(\.[^/]*|tsconfig[^/]*|jsconfig[^/]*|[^/]*\.code-w
 const TEST_FOLDER = /(^|\/)(tests?|__tests__|data)\//;
 
 const Report = z.object({
-  faults: z.array(z.object({ kind: z.enum(["syntax", "page"]), file: z.string(), message: z.string().max(1_000) })).max(MOST_FAULTS),
+  faults: z.array(z.object({ kind: z.enum(["syntax", "page"]), file: z.string(), message: z.string().max(1_000) })).max(MAX_FAULTS),
 });
 
 /** The faults of files, and why they were not read. */
@@ -46,7 +45,7 @@ export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport>
   const { root, sandbox, signal } = request;
   const { files: all } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const stack = request.stack ?? stackOf(all);
-  const files = all.filter(isChecked).slice(0, MOST_FILES);
+  const files = all.filter(isChecked).slice(0, MAX_FILES);
   const pages = stack === "page" ? files.filter((file) => /\.html?$/i.test(file)) : [];
   const sources = files.filter((file) => !/\.html?$/i.test(file));
   if (pages.length + sources.length === 0) return { faults: [] };
@@ -55,7 +54,7 @@ export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport>
     sandbox,
     flags: ["--experimental-vm-modules", "--no-warnings"],
     driver: "syntax.mjs",
-    order: { files: sources, pages, mostFaults: MOST_FAULTS, fileBytes: FILE_BYTES, limit: SANDBOX_TIMEOUT },
+    order: { files: sources, pages, mostFaults: MAX_FAULTS, fileBytes: FILE_BYTES, limit: SANDBOX_TIMEOUT },
     timeout: SANDBOX_TIMEOUT,
     signal,
   });

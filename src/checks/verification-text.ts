@@ -2,7 +2,7 @@ import { takes } from "../kernel/argument.ts";
 import { checkVerification, type Fault, type SuiteReport, type Verdict, type Verification, verdictsShape } from "./verification.ts";
 
 /** Characters of the whole text, of one piece of evidence, and of one failing test. */
-const MOST_TEXT = 14_000;
+const MAX_TEXT = 14_000;
 const EVIDENCE = 1_600;
 const FAILURES = 10;
 /** Characters of the evidence in a line for a person. */
@@ -27,7 +27,7 @@ export function renderVerification(verification: Verification): string {
 
 function withinBounds(parts: readonly string[]): string[] {
   let length = 0;
-  const end = parts.findIndex((part) => (length += part.length) > MOST_TEXT);
+  const end = parts.findIndex((part) => (length += part.length) > MAX_TEXT);
   return end === -1 ? [...parts] : [...parts.slice(0, end), `${parts.length - end} more failures are left out here.`];
 }
 

@@ -13,7 +13,6 @@ export interface Verdict {
   readonly evidence: string;
 }
 
-/** A defect that no criterion names. Plain JSON. */
 export interface Fault {
   readonly kind: "syntax" | "tests" | "weak tests" | "readme" | "plan" | "page";
   readonly file?: string | undefined;
@@ -21,7 +20,6 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The tests of one language. Plain JSON. */
 export interface SuiteReport {
   readonly language: "javascript" | "python";
   readonly kind: "passed" | "failed" | "timeout" | "not run";
@@ -54,7 +52,6 @@ const verificationShape = object("a verification with verdicts, suites and fault
   faults: listOf(object("a fault with kind and message", { kind: aText, message: aText })),
 });
 
-/** Refuses a value that is no verification. */
 export function checkVerification(door: string, value: unknown): void {
   takes(door, "verification", value, verificationShape);
 }

@@ -23,7 +23,6 @@ import { checkSyntax } from "./syntax.ts";
 import { findVacuous } from "./vacuous.ts";
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
-/** A project to verify. */
 export interface VerifyRequest {
   readonly root: string;
   readonly sandbox: Sandbox;

@@ -114,7 +114,7 @@ function checkedOutput(action: Action, value: unknown): unknown {
   });
 }
 
-/** A transform of the schema may make a Date. Its type would promise a Date to readers of the message, and they would get a text. */
+/** A transform of the schema may make a Date. Its type would promise a Date to readers of the message, and they would get a string. */
 function assertHandedOn({ name }: Action, output: unknown): void {
   const at = dateIn(output, "$", 0);
   if (at === undefined) return;

@@ -141,7 +141,7 @@ export class Role<S = CustomState> {
   readonly mailbox: Mailbox | undefined = undefined;
   readonly memory: RoleMemoryOptions | false | undefined = undefined;
 
-  /** Returns the news in the inbox. Default: the messages that are not in memory yet. */
+  /** Default: the messages in the inbox that are not in memory yet. */
   observe(rc: RoleContext<S>): Awaitable<readonly Message[]> {
     return observe(rc);
   }
@@ -161,13 +161,11 @@ export class Role<S = CustomState> {
     return react(this, rc, { think: this.think !== Role.prototype.think, act: this.act !== Role.prototype.act });
   }
 
-  /** Returns the tasks of mode `plan_and_act`, in place of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
 
   /** Replaces observing, thinking and acting; see {@link StepRoleOptions}. */
   step?(state: Immutable<S>, message: Message, out: StepOut): Immutable<S> | void | undefined;
 
-  /** Replaces observing, thinking and acting; see {@link StepsRoleOptions}. */
   steps?(state: Immutable<S>, messages: readonly Message[], out: StepOut): Immutable<S> | void | undefined;
 }
 

@@ -156,7 +156,7 @@ export interface RecordedCall {
   /** The activation that asked: `role#n~attempt`. */
   readonly act: string;
   readonly model: string;
-  /** The request, without secrets. A schema stands as it was asked for, however it went over the wire. */
+  /** The request, without secrets. A schema is as it was requested, however it went over the wire. */
   readonly request: JsonObject;
   /** Undefined: the run stopped before it came. */
   readonly answer: RecordedAnswer | undefined;

@@ -140,7 +140,7 @@ function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAns
 }
 
 /** Adds what a reply leaves out. Four characters count as a token. */
-export function completeReply(reply: string | Partial<ChatResponse>, request: ChatRequest): ChatResponse {
+function completeReply(reply: string | Partial<ChatResponse>, request: ChatRequest): ChatResponse {
   const { content = "", toolCalls = [], ...given } = typeof reply === "string" ? { content: reply } : reply;
   const said = content.length + toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
   // Not marked as estimated: a ledger would charge the most that such a call can cost.

@@ -50,7 +50,7 @@ export function checkedDoneTool(options: CheckedDoneOptions): Tool<{ answer: str
     throw new UsageError("OPTION_INVALID", "Expected at least one check, got none. Without checks an agent needs no such tool.");
   return defineTool({
     name: "done",
-    description: `Ends the work with its answer, once these commands succeed: ${checks.map(commandText).join("; ")}. It runs them itself, and tells what fails.`,
+    description: `Ends the work with its answer, once these commands succeed: ${checks.map(commandText).join("; ")}. It runs them itself, and reports what fails.`,
     parameters,
     permission: "allow",
     idempotent: true,

@@ -26,7 +26,7 @@ export function codeTool(options: CommandToolOptions): Tool {
     name: "code",
     description:
       "Runs a program in JavaScript (Node.js, `import` and `require` both work) or Python 3 in the project's folder, inside a sandbox (usually without network), " +
-      "and tells its exit code, stdout and stderr. Nothing lasts from one call to the next but the files it writes in the project.",
+      "and returns its exit code, stdout and stderr. Nothing lasts from one call to the next but the files it writes in the project.",
     parameters,
     ...commandTraits(MAX_TIMEOUT),
     execute: async ({ language, code, timeout }, ctx) => {

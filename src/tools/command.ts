@@ -14,7 +14,6 @@ import { visible } from "../workspace/path-rules.ts";
 import type { EditRules } from "./edit-history.ts";
 import { reasonOf, type ToolFiles } from "./tool-files.ts";
 
-/** Options of tools that run commands and code. */
 export interface MachineOptions {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
@@ -25,7 +24,6 @@ export const aMachine: Shape = object("an object with workspace and sandbox", {
   sandbox: having("a sandbox", "run"),
 });
 
-/** Options of a tool that runs commands or code, with a rule for the files that these may change. */
 export interface CommandToolOptions extends MachineOptions, Pick<EditRules, "refuse"> {}
 
 export const commandToolOptions: Known<CommandToolOptions> = { workspace: kinds.workspace, sandbox: kinds.sandbox, refuse: kinds.function };
@@ -38,7 +36,6 @@ export function commandTraits(mostSeconds: number): Pick<Tool, "effect" | "idemp
   return { effect: "write", idempotent: false, again: true, parallel: false, timeout: mostSeconds * 1_000 + COPY_TIME };
 }
 
-/** The result of a command. It failed unless it ended with code 0. */
 export function commandResult(
   report: CommandReport,
   kept: KeptChanges,
@@ -86,7 +83,6 @@ const MANY = 20;
 const MOST = 500;
 const SHOWN = 10;
 
-/** Writes the changes of a command into the project, through the rules of the workspace. */
 export async function keepChanges(
   files: ToolFiles,
   ctx: ToolContext,

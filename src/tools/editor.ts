@@ -11,7 +11,6 @@ import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edi
 import { insertLines, lineView, type LineRange, replaceOnce, type TextEdit } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 
-/** Options of the editor. */
 export interface EditorOptions extends EditRules {
   readonly workspace: Workspace;
 }
@@ -34,7 +33,7 @@ const parameters = z.object({
   range: z.array(z.number().int().min(1)).length(2).optional().describe("view: first and last line to show, from 1."),
   content: z.string().optional().describe("create: all of the file."),
   overwrite: z.boolean().default(false).describe("create: write over a file that is there."),
-  old: z.string().optional().describe("replace: the text to replace, exactly as it stands in the file, and only once in it."),
+  old: z.string().optional().describe("replace: the text to replace, exactly as it is in the file, and only once in it."),
   new: z.string().optional().describe("replace: the text in its place. insert: the lines to add."),
   line: z.number().int().min(0).optional().describe("insert: the line after which to add; 0 adds before the first."),
 });

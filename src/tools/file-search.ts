@@ -11,7 +11,6 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { linesOf } from "./text-edit.ts";
 import { readText, reasonOf } from "./tool-files.ts";
 
-/** Options of the file search. */
 export interface FileSearchOptions {
   readonly workspace: Workspace;
   /** Names of folders that are not searched. Default: those that builds and installers make. */
@@ -21,18 +20,18 @@ export interface FileSearchOptions {
 const fileSearchOptions: Known<FileSearchOptions> = { workspace: kinds.workspace, ignore: kinds.texts };
 
 const IGNORED: readonly string[] = "dist build out target coverage vendor __pycache__ .venv venv .next .cache".split(" ");
-const MOST_RESULTS = 200;
-const MOST_PER_FILE = 20;
-const LONGEST_TEXT = 500;
-const LONGEST_LINE = 300;
-const MOST_BYTES = 64 * 1024 ** 2;
+const MAX_RESULTS = 200;
+const MAX_PER_FILE = 20;
+const MAX_TEXT = 500;
+const MAX_LINE = 300;
+const MAX_BYTES = 64 * 1024 ** 2;
 
 const parameters = z.object({
   name: z.string().optional().describe("Pattern of paths, as *.ts or src/**/*.test.ts. `*` stays inside a folder, `**` crosses folders."),
-  text: z.string().optional().describe("Text to find in the files, as it stands: no regular expression, one line."),
+  text: z.string().optional().describe("Text to find in the files, as it is: no regular expression, one line."),
   ignoreCase: z.boolean().default(false),
   under: z.string().optional().describe("Folder to search, relative to the project. Default: all of it."),
-  limit: z.number().int().min(1).max(MOST_RESULTS).default(50).describe("Most results."),
+  limit: z.number().int().min(1).max(MAX_RESULTS).default(50).describe("Limit on the results."),
 });
 
 type FileSearchArguments = z.infer<typeof parameters>;
@@ -80,7 +79,7 @@ async function search(
 
 function faultOf({ name, text }: FileSearchArguments): string | undefined {
   if (name === undefined && text === undefined) return "Expected `name`, `text` or both.";
-  if (text !== undefined && (text === "" || text.length > LONGEST_TEXT)) return `Expected a text of 1 to ${LONGEST_TEXT} characters.`;
+  if (text !== undefined && (text === "" || text.length > MAX_TEXT)) return `Expected a text of 1 to ${MAX_TEXT} characters.`;
   if (text !== undefined && /[\r\n]/.test(text)) return "Expected a text of one line: lines are searched one by one.";
   return name === undefined ? undefined : patternFault(name);
 }
@@ -104,7 +103,7 @@ class TextSearch {
     for (const [place, path] of paths.entries()) {
       throwIfAborted(ctx.signal);
       if (this.#found.length > this.#args.limit) break;
-      if (this.#bytes > MOST_BYTES)
+      if (this.#bytes > MAX_BYTES)
         return this.#result(`The search ended after ${place} of ${paths.length} files: too much to read. Say \`name\` or \`under\`.`);
       const file = await readText(this.#workspace, path);
       if (file.kind === "text") this.#searchFile(path, file.text);
@@ -121,16 +120,16 @@ class TextSearch {
     for (const [place, line] of linesOf(text).entries()) {
       if (!this.#fold(line).includes(this.#wanted)) continue;
       count += 1;
-      if (count <= MOST_PER_FILE) this.#found.push(`${visible(path)}:${place + 1}: ${visible(this.#around(line), LONGEST_LINE + 50)}`);
+      if (count <= MAX_PER_FILE) this.#found.push(`${visible(path)}:${place + 1}: ${visible(this.#around(line), MAX_LINE + 50)}`);
     }
-    if (count > MOST_PER_FILE) this.#found.push(`${visible(path)}: ${count - MOST_PER_FILE} more lines`);
+    if (count > MAX_PER_FILE) this.#found.push(`${visible(path)}: ${count - MAX_PER_FILE} more lines`);
   }
 
   #around(line: string): string {
     const trimmed = line.trim();
-    if (trimmed.length <= LONGEST_LINE) return trimmed;
+    if (trimmed.length <= MAX_LINE) return trimmed;
     const start = Math.max(0, this.#fold(trimmed).indexOf(this.#wanted) - 100);
-    return `${start === 0 ? "" : "..."}${trimmed.slice(start, start + LONGEST_LINE)}...`;
+    return `${start === 0 ? "" : "..."}${trimmed.slice(start, start + MAX_LINE)}...`;
   }
 
   #fold(text: string): string {
@@ -149,8 +148,8 @@ function listed(found: readonly string[], limit: number, what: string): ToolResu
   return toolOutput(found.slice(0, limit).join("\n") + rest);
 }
 
-const LONGEST_PATTERN = 200;
-const MOST_STARS = 20;
+const MAX_PATTERN = 200;
+const MAX_STARS = 20;
 
 /**
  * `*` fits characters but `/`, `?` one of them, `**` as a segment folders. A pattern without `/` fits in every folder. The time is bounded.
@@ -165,8 +164,8 @@ export function fitsPath(path: string, pattern: string): boolean {
 
 export function patternFault(pattern: string): string | undefined {
   if (pattern === "") return "Expected a pattern such as *.ts or src/**/*.ts, got nothing.";
-  if (pattern.length > LONGEST_PATTERN) return `Expected a pattern of at most ${LONGEST_PATTERN} characters, got ${pattern.length}.`;
-  if (pattern.split("*").length - 1 > MOST_STARS) return `Expected at most ${MOST_STARS} stars in a pattern.`;
+  if (pattern.length > MAX_PATTERN) return `Expected a pattern of at most ${MAX_PATTERN} characters, got ${pattern.length}.`;
+  if (pattern.split("*").length - 1 > MAX_STARS) return `Expected at most ${MAX_STARS} stars in a pattern.`;
   if (pattern.startsWith("/") || pattern.split("/").includes(".."))
     return "Expected a pattern of paths inside the project, without .. and without / at its start.";
   return undefined;

@@ -5,8 +5,8 @@ const BLOCKS: ReadonlySet<string> = new Set(
   ),
 );
 const HEADING = /^h[1-6]$/;
-const LONGEST_LINK = 500;
-const LONGEST_ATTRIBUTES = 4000;
+const MAX_LINK = 500;
+const MAX_ATTRIBUTES = 4000;
 
 /** The text of a page in one pass, with links as `[text](address)`. @param base makes links absolute */
 export function readHtml(html: string, base: string): { readonly title: string; readonly text: string } {
@@ -58,7 +58,7 @@ class PageReader {
       return;
     }
     const end = this.#tagEnd(name.lastIndex);
-    const attributes = this.#html.slice(name.lastIndex, Math.min(end, name.lastIndex + LONGEST_ATTRIBUTES));
+    const attributes = this.#html.slice(name.lastIndex, Math.min(end, name.lastIndex + MAX_ATTRIBUTES));
     this.#at = end + 1;
     this.#tag((found[2] ?? "").toLowerCase(), found[1] === "/", attributes);
   }
@@ -101,7 +101,7 @@ class PageReader {
   #openLink(attributes: string): void {
     this.#closeLink();
     const href = decodeEntities(attribute(attributes, "href"));
-    if (href === "" || href.startsWith("#") || href.length > LONGEST_LINK || !URL.canParse(href, this.#base)) return;
+    if (href === "" || href.startsWith("#") || href.length > MAX_LINK || !URL.canParse(href, this.#base)) return;
     const url = new URL(href, this.#base);
     if (url.protocol !== "http:" && url.protocol !== "https:") return;
     this.#link = url.href;
@@ -148,7 +148,6 @@ function pairsIn(text: string): (readonly [string, string])[] {
 
 const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z][a-z0-9]{1,31}));/gi;
 
-/** Replaces the character references of a text; unknown ones stay. */
 export function decodeEntities(text: string): string {
   return text.replace(REFERENCE, (written, hexadecimal?: string, decimal?: string, name?: string) => {
     if (name !== undefined) return NAMED.get(name) ?? written;

@@ -30,7 +30,6 @@ export function askHumanTool(): Tool {
   });
 }
 
-/** The form of the answer. */
 export interface ChatCompletionOptions {
   /** Default: a text. An object's members become the tool's parameters; any other type is the parameter `response`. */
   readonly schema?: z.ZodType;

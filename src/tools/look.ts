@@ -11,7 +11,6 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { reasonOf } from "./tool-files.ts";
 import { createRequire } from "node:module";
 
-/** Options of looking at files. */
 export interface LookOptions {
   readonly workspace: Workspace;
   /** Reads PDF files. Default: the package `unpdf`, which is not installed with this one; without it a PDF file is refused with that advice. */
@@ -20,10 +19,10 @@ export interface LookOptions {
 
 const lookOptions: Known<LookOptions> = { workspace: kinds.workspace, readPdf: kinds.function };
 
-const MOST_PICTURE = 3_750_000;
-const MOST_DOCUMENT = 20 * 1024 * 1024;
-const MOST_PAGES = 20;
-const MOST_TEXT = 16_000;
+const MAX_PICTURE = 3_750_000;
+const MAX_DOCUMENT = 20 * 1024 * 1024;
+const MAX_PAGES = 20;
+const MAX_TEXT = 16_000;
 
 const parameters = z.object({
   path: z.string().describe("Relative to the project, as docs/plan.png."),
@@ -39,11 +38,11 @@ export function lookTool(options: LookOptions): Tool {
     description: "Looks at a picture of the project (PNG, JPEG, GIF or WebP), or reads the text of a PDF file, some pages at a time.",
     parameters,
     effect: "read",
-    maxOutput: MOST_TEXT + 2_000,
+    maxOutput: MAX_TEXT + 2_000,
     execute: async ({ path, from }, { signal }: ToolContext) => {
       try {
         const normal = checkPath(path);
-        const bytes = await workspace.readBytes(normal, MOST_DOCUMENT);
+        const bytes = await workspace.readBytes(normal, MAX_DOCUMENT);
         if (bytes === undefined)
           return toolFailure(`Expected a file at ${visible(normal)}, but nothing is there. View the folder to see what is.`);
         const mediaType = pictureIn(bytes);
@@ -57,9 +56,9 @@ export function lookTool(options: LookOptions): Tool {
 }
 
 function pictureOf(path: string, mediaType: string, bytes: Uint8Array): ToolResult {
-  if (bytes.length > MOST_PICTURE)
+  if (bytes.length > MAX_PICTURE)
     return toolFailure(
-      `Expected a picture of at most ${MOST_PICTURE} bytes, but ${path} has ${bytes.length}. Make a smaller copy of it and look at that.`,
+      `Expected a picture of at most ${MAX_PICTURE} bytes, but ${path} has ${bytes.length}. Make a smaller copy of it and look at that.`,
     );
   const data = Buffer.from(bytes).toString("base64");
   return toolOutput(`${path}: a picture, ${mediaType}, ${bytes.length} bytes.`, { images: [{ mediaType, data }] });
@@ -68,7 +67,7 @@ function pictureOf(path: string, mediaType: string, bytes: Uint8Array): ToolResu
 async function documentOf(path: string, bytes: Uint8Array, from: number, readPdf: ReadPdf, signal: AbortSignal): Promise<ToolResult> {
   let read: Awaited<ReturnType<ReadPdf>>;
   try {
-    read = await readPdf(bytes, { from, most: MOST_PAGES, signal });
+    read = await readPdf(bytes, { from, most: MAX_PAGES, signal });
   } catch (error) {
     if (signal.aborted || error instanceof ControlError) throw error;
     return toolFailure(`${path} could not be read as a PDF file: ${visible(thrownText(error), 400)}`);
@@ -80,11 +79,11 @@ async function documentOf(path: string, bytes: Uint8Array, from: number, readPdf
     return toolFailure(`The pages of ${path} that were read have no text: they may be pictures.`);
   const next = from + shown.length;
   const rest = next > pages ? {} : { system: `Pages ${from} to ${next - 1} of ${pages}; read on with from: ${next}.` };
-  return toolOutput(quoteOutside(`the file ${visible(path)}`, shown.join("\n\n").slice(0, MOST_TEXT)), rest);
+  return toolOutput(quoteOutside(`the file ${visible(path)}`, shown.join("\n\n").slice(0, MAX_TEXT)), rest);
 }
 
 function fitting(pages: readonly string[]): readonly string[] {
-  let left = MOST_TEXT;
+  let left = MAX_TEXT;
   const fit = pages.findIndex((page, place) => (left -= page.length + 2) < 0 && place > 0);
   return fit === -1 ? pages : pages.slice(0, fit);
 }
@@ -105,7 +104,6 @@ function noneOf(path: string): string {
   return `Expected a picture (PNG, JPEG, GIF, WebP) or a PDF file, but the bytes of ${path} are neither. Texts are viewed with the editor.`;
 }
 
-/** The pages of a document to read. */
 export interface PdfPages {
   /** The first page, from 1. */
   readonly from: number;
@@ -114,7 +112,6 @@ export interface PdfPages {
   readonly signal: AbortSignal;
 }
 
-/** The text of some pages, and how many there are in all. */
 export interface PdfText {
   readonly pages: number;
   readonly texts: readonly string[];

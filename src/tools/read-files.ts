@@ -9,7 +9,6 @@ import { editingOf, type EditHistory } from "./edit-history.ts";
 import { fenced, lineView } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 
-/** Options of the tool that reads files. */
 export interface ReadFilesOptions {
   readonly workspace: Workspace;
   /** Characters of the files of one call together. Default 48,000, some 12,000 tokens. */

@@ -98,7 +98,6 @@ export async function runCommand(sandbox: Sandbox, root: string, command: Sandbo
   return { recorded, changes: outcome.kind === "ran" ? outcome.report.changes : undefined, fromRecord: ran === undefined };
 }
 
-/** Runs a command on a copy of a project, and returns its end and the files it changed there. */
 export async function runSandboxed(
   sandbox: Sandbox,
   root: string,

@@ -11,7 +11,6 @@ import { decodeEntities, readHtml } from "./html-text.ts";
 import { type WebAccess, webAccess } from "./web-access.ts";
 import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";
 
-/** A query. */
 export interface SearchQuery {
   readonly text: string;
   /** Limit on the results. */
@@ -33,7 +32,6 @@ export type SearchOutcome =
   | { readonly kind: "busy"; readonly after: number | undefined }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** The context of one search. */
 export interface SearchCall {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -82,7 +80,7 @@ const LINK = /<a\s[^<>]{0,4000}>/gi;
 const TAG = /<[a-z]{1,10}\s[^<>]{0,4000}>/gi;
 const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
 const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
-const LONGEST_RESULT = 20_000;
+const MAX_RESULT = 20_000;
 
 /** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may ask frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
@@ -110,7 +108,7 @@ function hitsIn(page: string, base: string): SearchHit[] {
   return starts.flatMap((start, place) => {
     const from = start.index + start[0].length;
     const next = starts[place + 1]?.index ?? page.length;
-    const rest = page.slice(from, Math.min(next, from + LONGEST_RESULT));
+    const rest = page.slice(from, Math.min(next, from + MAX_RESULT));
     const url = targetOf(start[0], base);
     const snippet = [...rest.matchAll(TAG)].find(([tag]) => SNIPPET_CLASS.test(tag));
     if (url === undefined) return [];
@@ -140,7 +138,6 @@ function targetOf(tag: string, base: string): string | undefined {
   return /^https?:$/.test(new URL(target).protocol) ? new URL(target).href : undefined;
 }
 
-/** Options of Brave Search. */
 export interface BraveSearchOptions extends HttpSearchOptions {
   readonly apiKey: string;
 }

@@ -14,7 +14,7 @@ const TIMEOUT = 60;
 const MAX_TIMEOUT = 600;
 
 const DESCRIPTION =
-  "Runs a command with a POSIX sh in the project's folder, inside a sandbox (usually without network), and tells its exit code, stdout and stderr. " +
+  "Runs a command with a POSIX sh in the project's folder, inside a sandbox (usually without network), and returns its exit code, stdout and stderr. " +
   "The working folder and exported variables last from one command to the next; shell functions, aliases and background processes end with " +
   "their command. Standard input is empty. Files that a command writes or removes in the project are written or removed there, at most 1 MiB each; " +
   ".git and node_modules are not. Other files, such as those in /tmp, are gone after the command. " +

@@ -13,9 +13,7 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
   const adapted = replaceExactly(text, withLineEnd(old, end), withLineEnd(replacement, end));
   const edit = adapted ?? replaceExactly(text, old, replacement);
   if (edit !== undefined) return edit;
-  return refused(
-    `Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`,
-  );
+  return refused(`Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it is.`);
 }
 
 /** Inserts whole lines after line `after`, from 0 to the number of lines. */
@@ -88,7 +86,6 @@ const MAX_LINE = 2000;
 /** Control and format characters but tab. */
 const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Lines of a file as a model reads them. */
 export interface LineView {
   readonly text: string;
   /** True when it shows every line as it is. */
@@ -141,7 +138,6 @@ export function wholeText(content: string, before?: string): string {
   return mark + withLineEnd(ended, before === undefined ? "\n" : lineEnd(before));
 }
 
-/** Text between fences that are longer than any run of backticks in it. */
 export function fenced(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);

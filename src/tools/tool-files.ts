@@ -78,7 +78,6 @@ export async function readText(workspace: Workspace, path: string): Promise<Foun
   return { kind: "text", text };
 }
 
-/** The message of an error that a model can act on. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ControlError || !TroupeError.isInstance(error)) throw error;
   return error.message;
@@ -88,12 +87,12 @@ export function reasonOf(error: unknown): string {
 const MASK = "[secret]";
 
 /** True when a text from a record may lack secrets. */
-export function isMasked(text: string): boolean {
+function isMasked(text: string): boolean {
   return text.includes(MASK);
 }
 
 /** True when a text equals a masked one but for the secrets; a secret has one line. */
-export function fitsMasked(text: string, masked: string): boolean {
+function fitsMasked(text: string, masked: string): boolean {
   const [first = "", ...pieces] = masked.split(MASK);
   if (!text.startsWith(first)) return false;
   let place = first.length;

@@ -3,7 +3,6 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-/** An address of a host. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
@@ -22,12 +21,11 @@ export interface WebAccess {
 
 export const webAccess: Known<WebAccess> = { allow: kinds.texts, resolve: kinds.function };
 
-/** A URL and the checked addresses of its host; or why it is refused. */
 export type Admission =
   | { readonly kind: "admitted"; readonly url: URL; readonly addresses: readonly ResolvedAddress[] }
   | { readonly kind: "refused"; readonly reason: string };
 
-const LONGEST_URL = 4096;
+const MAX_URL = 4096;
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 /** Ports of services that could take a request line for a command. */
 const UNFIT_PORTS: ReadonlySet<string> = new Set(["22", "23", "25", "110", "119", "143", "465", "587", "993", "995", "6000", "6667"]);
@@ -50,7 +48,7 @@ export async function admit(text: string, access: WebAccess, base?: URL): Promis
 }
 
 function readUrl(text: string, base: URL | undefined): URL | string {
-  if (text.length > LONGEST_URL) return `expected an address of at most ${LONGEST_URL} characters, got ${text.length}`;
+  if (text.length > MAX_URL) return `expected an address of at most ${MAX_URL} characters, got ${text.length}`;
   let url: URL;
   try {
     url = new URL(text, base);

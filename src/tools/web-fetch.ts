@@ -9,7 +9,6 @@ import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import { getWeb, isBinary, textOfBytes, type WebAnswer } from "./web-request.ts";
 import { webAccess, type WebAccess } from "./web-access.ts";
 
-/** Options of fetching. */
 export interface WebFetchOptions extends WebAccess {
   /** Bytes of one page after decompression. Default 2 MiB. */
   readonly maxBytes?: number;

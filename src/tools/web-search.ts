@@ -10,7 +10,6 @@ import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts
 import { quoteOutside, seenText } from "../tool/shown-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 
-/** Options of the web search. */
 export interface WebSearchOptions {
   /** Asked in this order, each after the one before failed or found nothing. At least one. */
   readonly providers: readonly SearchProvider[];
@@ -22,15 +21,15 @@ const webSearchOptions: Known<WebSearchOptions> = { providers: kinds.list(kinds.
 
 const MAX_WAIT = 10_000;
 const USUAL_WAIT = 2000;
-const MOST_RESULTS = 20;
-const LONGEST_FIELD = 500;
+const MAX_RESULTS = 20;
+const MAX_FIELD = 500;
 /** Milliseconds one provider may take. */
 const TIMEOUT = 30_000;
 
 const twoLetters = z.string().regex(/^[a-zA-Z]{2}$/);
 const parameters = z.object({
   query: z.string().min(1).max(400),
-  limit: z.number().int().min(1).max(MOST_RESULTS).default(5).describe("Most results."),
+  limit: z.number().int().min(1).max(MAX_RESULTS).default(5).describe("Limit on the results."),
   language: twoLetters.optional().describe("Two letters, as en."),
   country: twoLetters.optional().describe("Two letters, as us."),
 });
@@ -113,7 +112,7 @@ function found({ name }: SearchProvider, hits: readonly SearchHit[], failures: r
 }
 
 function field(text: string): string {
-  return seenText(text).replace(/\s+/g, " ").trim().slice(0, LONGEST_FIELD);
+  return seenText(text).replace(/\s+/g, " ").trim().slice(0, MAX_FIELD);
 }
 
 function whyNot(outcome: SearchOutcome): string {

@@ -10,7 +10,6 @@ import { EDIT_TIME } from "./editor.ts";
 import { wholeText } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 
-/** Options of the tool that writes files. */
 export interface WriteFilesOptions extends EditRules {
   readonly workspace: Workspace;
 }
@@ -51,7 +50,7 @@ export function writeFilesTool(options: WriteFilesOptions): Tool {
     name: "write_files",
     description:
       "Writes whole text files of the project, many in one call; folders are made. A file that is there must have been read before. " +
-      "Files that cannot be written are told, and the others are written. To change a part of a large file, use another tool.",
+      "Files that cannot be written are reported, and the others are written. To change a part of a large file, use another tool.",
     parameters,
     effect: "write",
     idempotent: true,

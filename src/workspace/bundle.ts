@@ -27,7 +27,6 @@ const BUNDLE_TIME = 600_000;
 const BUNDLE_BYTES = 256 * 1024 * 1024;
 const REF = /^refs\/(?:heads|tags)\/[^\s~^:?*[\\\p{Cc}]+$/u;
 
-/** A project as one file. */
 export interface WorkspaceBundle {
   readonly bytes: Uint8Array;
   /** Of the bytes, as 64 hexadecimal digits. */

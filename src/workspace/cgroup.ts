@@ -25,7 +25,7 @@ export function findCgroups(place: CgroupPlace = {}): { readonly parent: string 
   const root = place.root ?? "/sys/fs/cgroup";
   if (!existsSync(join(root, "cgroup.controllers"))) return { reason: "there is no cgroup v2" };
   const own = /^0::(\/.*)$/m.exec(procText(place.self ?? "/proc/self/cgroup"))?.[1];
-  if (own === undefined) return { reason: "the group of this process cannot be told" };
+  if (own === undefined) return { reason: "the group of this process is unknown" };
   const mine = join(root, own);
   for (const parent of new Set([own === "/" ? root : dirname(mine), root])) {
     if (!isWritable(parent)) continue;

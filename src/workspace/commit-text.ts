@@ -16,10 +16,8 @@ export function commitMessage(message: string, trailers: Readonly<Record<string,
   return `${body === "" ? "Update the project" : body}\n${lines.length === 0 ? "" : `\n${lines.join("")}`}`;
 }
 
-/** The trailer that has the key of a commit. */
 export const KEY_TRAILER = "Troupe-Step";
 
-/** All trailers of a commit. */
 export function trailersOf({ trailers = {}, key }: Pick<CommitRequest, "trailers" | "key">): Readonly<Record<string, string>> {
   return key === undefined ? trailers : { ...trailers, [KEY_TRAILER]: trailerText(key) };
 }

@@ -10,7 +10,7 @@ import { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
 import { visible } from "./path-rules.ts";
 import { ioError } from "./folders.ts";
 import { committedChanges, folderChanges, type ProjectChanges, uncommittedPaths } from "./project-changes.ts";
-import type { CommitRequest, WorkspaceLimits } from "./workspace.ts";
+import type { CommitRequest } from "./workspace.ts";
 import { checkTreeName, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link openExisting}. */
@@ -22,7 +22,6 @@ export interface ExistingProjectOptions {
   readonly isOwn?: IsOwn;
   /** Of a run that continues: the paths that it wrote, which are reported as changes where there is no repository. Default: none. */
   readonly earlier?: readonly string[];
-  readonly limits?: Partial<WorkspaceLimits>;
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +37,6 @@ export type ProjectPlace =
   | { readonly kind: "worktree"; readonly base: string; readonly branch: string; readonly reason: string }
   | { readonly kind: "folder"; readonly reason: string };
 
-/** The work on an existing project. */
 export interface ExistingProject {
   readonly workspace: FileWorkspace;
   readonly place: ProjectPlace;
@@ -107,7 +105,7 @@ async function whyNotInPlace(root: string, branch: string | undefined, { signal 
 }
 
 async function folderProject(options: ExistingProjectOptions, root: string, reason: string): Promise<ExistingProject> {
-  const workspace = await openWorkspace({ ...ownOptions(options), root, force: true, git: false });
+  const workspace = await openWorkspace({ ...ownOptions(options), root, git: false });
   const changes = (signal?: AbortSignal): Promise<ProjectChanges> => folderChanges(workspace, { signal, earlier: options.earlier });
   return { workspace, place: { kind: "folder", reason }, changes, finish: ({ signal }) => changes(signal) };
 }
@@ -124,7 +122,6 @@ async function placeProject(
   const workspace = await openWorkspace({
     ...ownOptions(options),
     root: git.root,
-    force: true,
     git: true,
     isOwn: async (path, content) => (await isOwn(path, content)) || isCommitted(path, content),
   });
@@ -138,10 +135,10 @@ async function placeProject(
 }
 
 async function treeProject(options: ExistingProjectOptions, trees: Worktrees, reason: string): Promise<ExistingProject> {
-  const { name, limits } = options;
+  const { name } = options;
   const { root, base, branch } = await trees.add(name, { signal: options.signal });
   const closed = await submodulesOf(trees.git, base, options.signal);
-  const workspace = fileWorkspace({ root, git: true, closed, ...(limits === undefined ? {} : { limits }) });
+  const workspace = fileWorkspace({ root, git: true, closed });
   await workspace.prepareGit(options.signal);
   const changes = (signal?: AbortSignal): Promise<ProjectChanges> =>
     committedChanges(trees.git, { base, head: `refs/heads/${branch}` }, signal);
@@ -159,8 +156,8 @@ async function treeProject(options: ExistingProjectOptions, trees: Worktrees, re
   return { workspace, place: { kind: "worktree", base, branch, reason }, changes, finish };
 }
 
-function ownOptions({ limits, signal, isOwn = () => false }: ExistingProjectOptions): Omit<OpenWorkspaceOptions, "root"> {
-  return { isOwn, ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
+function ownOptions({ signal, isOwn = () => false }: ExistingProjectOptions): Omit<OpenWorkspaceOptions, "root"> {
+  return { isOwn, force: true, ...(signal === undefined ? {} : { signal }) };
 }
 
 async function commitRest(workspace: FileWorkspace, git: GitProgram, request: CommitRequest): Promise<readonly string[]> {

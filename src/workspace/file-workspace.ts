@@ -26,7 +26,6 @@ import {
 } from "./workspace.ts";
 import { sweepProject } from "./sweep.ts";
 
-/** Options of a workspace on disk. */
 export interface FileWorkspaceOptions {
   /** The project's folder; made with the first write when it is not there. */
   readonly root: string;

@@ -60,7 +60,7 @@ export function ioError(error: unknown, doing: string, path: string): TroupeErro
     case "EEXIST":
       return new WorkspaceError(
         "WORKSPACE_NOT_A_FOLDER",
-        `${what}: a file stands where a folder is needed, at or above "${shown}". Choose another folder, or move the file away.`,
+        `${what}: there is a file where a folder is needed, at or above "${shown}". Choose another folder, or move the file away.`,
         detail,
       );
     default:

@@ -48,7 +48,7 @@ export class GitProgram {
     return outputOf(await this.call(args, options), args[0], options.signal);
   }
 
-  /** The id of what a name stands for; undefined when there is none. */
+  /** The id of the object with this name; undefined when there is none. */
   async idOf(name: string, signal?: AbortSignal): Promise<string | undefined> {
     const found = await this.call(["rev-parse", "--verify", "--quiet", name], { signal });
     return found.kind === "exited" && found.code === 0 ? found.stdout.trim() : undefined;
@@ -155,7 +155,6 @@ const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: emailOf("troupe"),
 };
 
-/** The author of a commit, and its date. */
 export function personEnvironment(request: Pick<CommitRequest, "author" | "date">): Record<string, string> {
   const date = `@${Math.floor(request.date / 1000)} +0000`;
   return {

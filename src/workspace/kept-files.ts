@@ -13,11 +13,10 @@ export interface KeptFile {
 /** True when a run wrote this content of a path. */
 export type IsOwn = (path: string, content: Uint8Array) => boolean | Promise<boolean>;
 
-/** The place of kept files, below the project's folder. */
 export const KEPT_FOLDER = ".troupe/kept";
 const WRITABLE = 0o222;
 /** A larger file is not replaced: its content would have to be held in memory. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /**
  * The contents of files that a run replaces or removes and has not written itself.
@@ -82,8 +81,8 @@ interface FoundContent {
 export async function contentOf(file: HeldFile, path: string): Promise<FoundContent | undefined> {
   const stats = await file.stats();
   if (stats === undefined) return undefined;
-  if (stats.size > MOST_BYTES)
-    throw limitError(path, `a file of at most ${MOST_BYTES} bytes, to keep it before it is replaced`, `${stats.size}`);
+  if (stats.size > MAX_BYTES)
+    throw limitError(path, `a file of at most ${MAX_BYTES} bytes, to keep it before it is replaced`, `${stats.size}`);
   const handle = await file.open();
   try {
     return { content: await handle.readFile(), mode: stats.mode };

@@ -1,6 +1,6 @@
 import { systemCode } from "../kernel/system-error.ts";
 import { statfsSync, statSync, readdirSync, readlinkSync } from "node:fs";
-import { type Clock, systemClock } from "../kernel/clock.ts";
+import { systemClock } from "../kernel/clock.ts";
 import { hasEnded, processFields, procText } from "../adapters/proc-file.ts";
 import type { LimitHit, SandboxLimits } from "./sandbox.ts";
 
@@ -12,63 +12,57 @@ export interface LimitWatchOptions {
   readonly limits: SandboxLimits;
   /** Folders of the command whose files count, as the command names them; several on one file system count once. */
   readonly folders?: readonly string[];
+  /** Files and folders that were there before. */
   readonly entries?: number;
   /** Processes of the sandbox itself: they are measured with the command's, and may come on top of its limit. Default 0. */
   readonly wrappers?: number;
-  readonly clock?: Clock;
-  /** Default {@link treeUsage}. */
-  readonly measure?: (pid: number) => TreeUsage;
 }
 
 export type Breach = Pick<LimitHit, "bound" | "limit" | "used">;
 
 /**
- * Measures a process and its descendants every {@link WATCH_INTERVAL} ms, and kills all of them when they exceed a limit. A use that ends
- * between two measurements is not seen.
+ * Measures a process that leads a group, and its descendants, every {@link WATCH_INTERVAL} ms, and kills all of them when they exceed a limit.
+ * A use that ends between two measurements is not seen.
  *
  * It owns one timer and the first breach. `LimitWatch.W1` after a breach every measurement kills the group again until it is empty, because
  * a process that was starting may have been missed (`#look`).
  */
 export class LimitWatch {
   readonly #options: LimitWatchOptions;
-  readonly #clock: Clock;
   #breach: Breach | undefined;
   #cancel: (() => void) | undefined;
 
   constructor(options: LimitWatchOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
   }
 
   get breach(): Breach | undefined {
     return this.#breach;
   }
 
-  /** Watches a process that leads a group. Does nothing on a system that does not describe its processes. */
+  /** Does nothing on a system that does not describe its processes. */
   start(pid: number): void {
-    if (!canMeasureTrees && this.#options.measure === undefined) return;
-    this.#cancel = this.#clock.timer(WATCH_INTERVAL, () => this.#look(pid));
+    if (canMeasureTrees) this.#cancel = systemClock.timer(WATCH_INTERVAL, () => this.#look(pid));
   }
 
   stop(): void {
     this.#cancel?.();
-    this.#cancel = undefined;
   }
 
   #look(pid: number): void {
-    const usage = (this.#options.measure ?? treeUsage)(pid);
-    this.#breach ??= this.#breachIn(usage);
+    const usage = treeUsage(pid);
+    this.#breach ??= breachIn(usage, this.#options);
     if (this.#breach !== undefined) for (const target of [-pid, ...usage.pids]) kill(target);
-    this.#cancel = this.#clock.timer(WATCH_INTERVAL, () => this.#look(pid));
+    this.start(pid);
   }
+}
 
-  #breachIn({ memory, threads, pids }: TreeUsage): Breach | undefined {
-    const { limits, folders = [], entries = 0, wrappers = 0 } = this.#options;
-    if (memory > limits.memory) return { bound: "memory", limit: limits.memory, used: memory };
-    if (threads > limits.processes + wrappers) return { bound: "processes", limit: limits.processes, used: threads };
-    const files = folders.length === 0 ? 0 : filesIn(folders, pids) - entries;
-    return files >= limits.files ? { bound: "files", limit: limits.files, used: files } : undefined;
-  }
+function breachIn({ memory, threads, pids }: TreeUsage, options: LimitWatchOptions): Breach | undefined {
+  const { limits, folders = [], entries = 0, wrappers = 0 } = options;
+  if (memory > limits.memory) return { bound: "memory", limit: limits.memory, used: memory };
+  if (threads > limits.processes + wrappers) return { bound: "processes", limit: limits.processes, used: threads };
+  const files = folders.length === 0 ? 0 : filesIn(folders, pids) - entries;
+  return files >= limits.files ? { bound: "files", limit: limits.files, used: files } : undefined;
 }
 
 function filesIn(folders: readonly string[], pids: readonly number[]): number {
@@ -99,7 +93,7 @@ function kill(target: number): void {
   }
 }
 
-export interface TreeUsage {
+interface TreeUsage {
   readonly pids: readonly number[];
   readonly threads: number;
   /**
@@ -112,18 +106,14 @@ export interface TreeUsage {
 /** True when this system has what {@link treeUsage} reads. */
 export const canMeasureTrees: boolean = process.platform === "linux";
 
-/**
- * Measures a process and its descendants, as far as they are there at this moment: one that starts or ends meanwhile may be missed.
- *
- * @param proc Where the system describes its processes.
- */
-export function treeUsage(pid: number, proc = "/proc"): TreeUsage {
+/** Measures a process and its descendants, as far as they are there at this moment: one that starts or ends meanwhile may be missed. */
+function treeUsage(pid: number): TreeUsage {
   const children = new Map<number, number[]>();
   const threadsOf = new Map<number, number>();
   // A process that may open no more files cannot look: what throws in a timer would end it.
-  for (const name of namesIn(proc)) {
+  for (const name of namesIn("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const [parent, threads] = parentAndThreads(processFields(name, proc));
+    const [parent, threads] = parentAndThreads(processFields(name));
     if (parent === undefined) continue;
     threadsOf.set(Number(name), threads);
     const known = children.get(parent);
@@ -135,16 +125,16 @@ export function treeUsage(pid: number, proc = "/proc"): TreeUsage {
   return {
     pids,
     threads: pids.reduce((sum, each) => sum + (threadsOf.get(each) ?? 0), 0),
-    memory: pids.reduce((sum, each) => sum + memoryIn(procText(`${proc}/${each}/status`)), namelessBytes(pids, proc)),
+    memory: pids.reduce((sum, each) => sum + memoryIn(procText(`/proc/${each}/status`)), namelessBytes(pids)),
   };
 }
 
 /** Files of memfd_create: their unmapped contents are in no process's memory. */
-function namelessBytes(pids: readonly number[], proc: string): number {
+function namelessBytes(pids: readonly number[]): number {
   const bytes = new Map<number, number>();
   for (const pid of pids) {
-    for (const name of namesIn(`${proc}/${pid}/fd`)) {
-      const file = `${proc}/${pid}/fd/${name}`;
+    for (const name of namesIn(`/proc/${pid}/fd`)) {
+      const file = `/proc/${pid}/fd/${name}`;
       try {
         if (!readlinkSync(file).startsWith("/memfd:")) continue;
         const { ino, blocks } = statSync(file);

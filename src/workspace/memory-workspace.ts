@@ -16,7 +16,6 @@ import {
   writtenFile,
 } from "./workspace.ts";
 
-/** A commit of a workspace in memory. */
 export interface MemoryCommit {
   readonly id: string;
   readonly message: string;
@@ -32,7 +31,6 @@ export interface MemoryWorkspace extends Workspace {
   readonly commits: readonly MemoryCommit[];
 }
 
-/** Options of a workspace in memory. */
 export interface MemoryWorkspaceOptions {
   /** Default: 500 files, 10 MiB together, 1 MiB each. */
   readonly limits?: Partial<WorkspaceLimits>;

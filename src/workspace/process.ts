@@ -26,7 +26,6 @@ export interface ProcessRequest {
   readonly onStart?: (pid: number) => void;
 }
 
-/** The output of a program. */
 export interface ProcessOutput {
   readonly stdout: string;
   readonly stderr: string;
@@ -44,7 +43,7 @@ export type ProcessResult =
   | { readonly kind: "unstarted"; readonly reason: string };
 
 /** The longest time a timer of Node.js can wait, in ms; it takes a longer one for none at all. */
-export const LONGEST_TIMEOUT: number = 2 ** 31 - 1;
+export const MAX_TIMEOUT: number = 2 ** 31 - 1;
 
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds to read pipes after the program has ended: a process that left its group may still hold them. */
@@ -117,7 +116,7 @@ function watch(child: ChildProcess, request: ProcessRequest, resolve: (result: P
   // A program may end without reading its input; that shows in its result, not here.
   child.stdin?.on("error", () => {});
   child.stdin?.end(request.stdin);
-  const ms = Math.min(timeout, LONGEST_TIMEOUT);
+  const ms = Math.min(timeout, MAX_TIMEOUT);
   cancels.push(clock.timer(ms, () => stop({ kind: "timeout", ms })));
   if (signal !== undefined) cancels.push(onAbort(signal, () => stop({ kind: "aborted" })));
   if (child.pid !== undefined) request.onStart?.(child.pid);
@@ -156,7 +155,7 @@ function doAll(): void {
 }
 
 /** Collects the text of a stream up to a number of bytes; what comes later is dropped and a mark says so. */
-export class CappedText {
+class CappedText {
   readonly #limit: number;
   readonly #decoder = new StringDecoder("utf8");
   readonly #pieces: string[] = [];

@@ -9,13 +9,11 @@ import { isNormalPath } from "./path-rules.ts";
 import type { ProcessOutput } from "./process.ts";
 import { temporaryFolder } from "./project-copy.ts";
 
-/** A file that differs from how it was when the work began. */
 export interface FileDifference {
   readonly path: string;
   readonly change: "added" | "changed" | "removed";
 }
 
-/** The changes since the work began. Plain JSON. */
 export interface ProjectChanges {
   readonly files: readonly FileDifference[];
   /** As `git diff` prints it; empty where there is no git. Its text comes from files: escape it before it reaches a terminal. */
@@ -31,7 +29,6 @@ export interface ProjectChanges {
 const DIFF_BYTES = 200_000;
 const DIFF = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all"] as const;
 
-/** The changes from a commit to the last one of a branch. */
 export async function committedChanges(
   git: GitProgram,
   { base, head }: { readonly base: string; readonly head: string },

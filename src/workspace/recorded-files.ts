@@ -111,18 +111,15 @@ export class RecordedFiles {
   }
 }
 
-/** A change of a file. */
 export interface FileChange {
   readonly path: string;
   readonly content: string | BinaryContent | typeof ABSENT;
 }
 
-/** The content of a file that is no text, as a record holds it. */
 export interface BinaryContent {
   readonly base64: string;
 }
 
-/** A content as a workspace writes it. */
 export function contentToWrite(content: string | BinaryContent): string | Uint8Array {
   return typeof content === "string" ? content : Buffer.from(content.base64, "base64");
 }
@@ -150,7 +147,6 @@ export function fileChange(event: StepStarted): FileChange | undefined {
   return membersOf(event.request)["fork"] === undefined ? changeIn(event) : undefined;
 }
 
-/** The effect of a recorded step on a file of a fork, with the name of the fork. */
 export function forkChange(event: StepStarted): { readonly fork: string; readonly change: FileChange } | undefined {
   const { fork } = membersOf(event.request);
   const change = typeof fork === "string" ? changeIn(event) : undefined;

@@ -23,7 +23,6 @@ import {
 } from "./recorded-files.ts";
 import type { CommitRequest, Workspace } from "./workspace.ts";
 
-/** Name of the step that commits files. */
 export const COMMIT_STEP = "commit";
 
 /** Options of {@link restoreFiles}. */
@@ -35,7 +34,6 @@ export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was restored. */
 export interface Restored {
   readonly files: number;
   readonly commits: number;

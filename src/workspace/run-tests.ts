@@ -4,14 +4,13 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { aText, object, takes } from "../kernel/argument.ts";
 import { isHidden, visible } from "./path-rules.ts";
-import { LONGEST_TIMEOUT } from "./process.ts";
+import { MAX_TIMEOUT } from "./process.ts";
 import { endText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
 import { driverIn } from "./sandbox-mounts.ts";
 import { FAILURES, firstOfEach, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { ioError, walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
-/** The tests to run, and their folder. */
 export interface ProjectTestsRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
@@ -30,7 +29,6 @@ const projectTestsRequest: Known<ProjectTestsRequest> = {
   signal: kinds.signal,
 };
 
-/** The counts. Plain JSON. */
 export interface TestTally {
   /** The test files to run, relative to the project, sorted. */
   readonly files: readonly string[];
@@ -88,7 +86,7 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
   checkGivenOptions("runProjectTests", request, projectTestsRequest);
   takes("runProjectTests", "request", request, object("an object with root and sandbox", { root: aText, sandbox: kinds.sandbox }));
   const { root, sandbox, signal } = request;
-  const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
+  const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, MAX_TIMEOUT);
   const found = await findTestFiles(root, signal);
   const wanted = request.files === undefined ? undefined : new Set(request.files);
   const files = found.filter((file) => wanted?.has(file) !== false);

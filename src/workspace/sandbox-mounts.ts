@@ -7,7 +7,6 @@ import type { Refusal, Sandbox, SandboxMount } from "./sandbox.ts";
 
 const DRIVERS = "/mounted/drivers";
 
-/** Returns the path of a driver in a sandbox, or of the folder of all, with the mounts that it needs there. */
 export function driverIn(
   sandbox: Sandbox,
   room: "checks" | "tools" | "workspace",
@@ -18,7 +17,6 @@ export function driverIn(
   return { path: join(DRIVERS, file), mounts: [{ from: folder, to: DRIVERS }] };
 }
 
-/** The folder of the drivers of a room. */
 export function driverFolder(room: string): string {
   let top = import.meta.dirname;
   while (!existsSync(join(top, "src", room, "drivers")) && dirname(top) !== top) top = dirname(top);
@@ -65,7 +63,6 @@ async function copyMount(from: string, to: string, options: { owner: number | un
   await own([to], options.owner);
 }
 
-/** Returns bubblewrap's arguments that show the way out of the sandbox, and what programs need to use it. */
 export function gateWords(gate: NetworkGate | undefined): string[] {
   return gate === undefined ? [] : ["--ro-bind", gate.path, GATE, ...CERTIFICATES.flatMap((file) => ["--ro-bind-try", file, file])];
 }

@@ -13,7 +13,6 @@ export interface NetworkGate {
 /** The proxy as a command in the sandbox reaches it. The namespace is the command's own, so that the port is free. */
 const PROXY = "http://127.0.0.1:3128";
 const OK = 200;
-/** The socket of the proxy inside. */
 export const GATE = "/troupe/network";
 
 /** The driver that carries connections from {@link PROXY} to the socket while a command runs. */

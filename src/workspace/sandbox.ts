@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import { aText, takes } from "../kernel/argument.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
-import { LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
+import { MAX_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
 import { findProgram } from "./program-path.ts";
 
 /**
@@ -108,7 +108,6 @@ export interface SandboxLimits {
   readonly addressSpace: number;
 }
 
-/** More address space than a 64-bit machine gives to a process. */
 export const anyAddressSpace: number = 2 ** 52;
 
 /** The defaults of {@link SandboxLimits}. */
@@ -130,7 +129,6 @@ export interface LimitHit extends ProcessOutput {
   readonly used: number;
 }
 
-/** Returns the limits, with defaults for missing ones. */
 export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
   const asked = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [name, value] of asked) {
@@ -142,7 +140,6 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   return { ...defaultSandboxLimits, ...Object.fromEntries(asked) };
 }
 
-/** Checks the input, the mounts, the hosts and the kept folder of a request. */
 export function checkSandboxRequest({ input = "", mounts = [], keep, network = [] }: SandboxRequest): void {
   const bytes = Buffer.byteLength(input);
   if (bytes > SANDBOX_INPUT) throw invalid(`Expected at most ${SANDBOX_INPUT} bytes of input, got ${bytes}. Put the text into a file.`);
@@ -223,7 +220,7 @@ export function limitWords(
   timeout: number,
   { addressSpace, processes }: { readonly addressSpace: number; readonly processes: number | undefined },
 ): string[] {
-  const cpu = Math.ceil(Math.min(timeout, LONGEST_TIMEOUT) / 1000) + 1;
+  const cpu = Math.ceil(Math.min(timeout, MAX_TIMEOUT) / 1000) + 1;
   const words = [prlimit, `--as=${addressSpace}`, `--fsize=${FILE_SIZE}`, `--cpu=${cpu}`, "--core=0"];
   return processes === undefined ? [...words, "--"] : [...words, `--nproc=${processes}`, "--"];
 }

@@ -9,7 +9,7 @@ import { isHidden } from "./path-rules.ts";
 import { removeAll } from "./folders.ts";
 import { NOBODY, ownerOfFile, ownerOfFolder } from "./temporary-owner.ts";
 
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 
 export interface Swept {
   readonly removed: number;
@@ -20,7 +20,7 @@ export interface Swept {
 export async function sweepProject(root: string): Promise<Swept> {
   let [removed, left, seen] = [0, 0, 0];
   const ahead = [""];
-  for (let folder = ahead.pop(); folder !== undefined && seen < MOST_ENTRIES; folder = ahead.pop()) {
+  for (let folder = ahead.pop(); folder !== undefined && seen < MAX_ENTRIES; folder = ahead.pop()) {
     for (const entry of await entriesOf(join(root, folder))) {
       seen += 1;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;

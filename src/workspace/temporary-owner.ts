@@ -14,7 +14,6 @@ const SHOWN_NAME = 20;
 /** The user and group `nobody`, which owns the copies of a sandbox that root starts. */
 export const NOBODY = 65534;
 
-/** A hidden name for a file that is being written, next to the file `name`. */
 export function temporaryName(name: string, owner: ProcessIdentity = ownProcess()): string {
   const shown = Array.from(name).slice(0, SHOWN_NAME).join("");
   return `.${shown}.${identityText(owner)}.${randomBytes(6).toString("hex")}${TEMPORARY_SUFFIX}`;

@@ -5,7 +5,6 @@ import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { visible } from "./path-rules.ts";
 
-/** A test that failed, or a test file that did. */
 export interface TestFailure {
   readonly name: string;
   /** Relative to the project; empty when unknown. */

@@ -60,12 +60,10 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** The result of writing a content. */
 export function writtenFile(path: string, content: string | Uint8Array): WrittenFile {
   return { path, bytes: Buffer.byteLength(content), sha256: createHash("sha256").update(content).digest("hex") };
 }
 
-/** The content of a commit message. */
 export interface CommitRequest {
   readonly message: string;
   readonly author: string;
@@ -101,13 +99,11 @@ export const aCommitRequest: Shape = object("a request of a commit { message, au
   date: kinds.number,
 });
 
-/** Refuses what is no request. */
 export function checkCommit(request: CommitRequest): void {
   checkGivenOptions("commit", request, commitRequest);
   takes("commit", "request", request, aCommitRequest);
 }
 
-/** Limits of one workspace. */
 export interface WorkspaceLimits {
   /** Different files. Default 500. */
   readonly files: number;
@@ -119,7 +115,6 @@ export interface WorkspaceLimits {
 
 const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
-/** Limit on the files and folders that `list` visits. */
 export const LISTED_FILES = 200_000;
 
 /** Counts what a workspace wrote against its limits. Owns the sizes of the files written; knows no disk. */
@@ -161,7 +156,6 @@ export class Quota {
   }
 }
 
-/** The error for a size or count above its limit. */
 export function limitError(path: string, expected: string, came: string): WorkspaceError {
   const shown = visible(path);
   return new WorkspaceError(

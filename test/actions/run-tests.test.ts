@@ -70,7 +70,6 @@ describe("the recipients of the report", () => {
     expect((await runTests(failing, { round: 3 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
     expect((await runTests(failing, { round: 1, debugRounds: 1 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
     expect((await runTests(failing, { debugRounds: 0 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
-    expect((await runTests(failing, { repairedBy: "Rita" })).message?.sendTo).toEqual(["Rita"]);
   });
 
   test.each([-1, 1.5, Number.NaN])("%d rounds of debugging are no number of rounds", (debugRounds) => {

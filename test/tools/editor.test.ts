@@ -63,7 +63,7 @@ describe("the editor", () => {
 });
 
 describe("undo", () => {
-  it("takes edits back one by one, and a file it created away", async () => {
+  it("EditHistory.H2 takes edits back one by one, and a file it created away", async () => {
     const { tool, now, workspace } = project({ a: "1" });
     await read(tool, { command: "replace", path: "a", old: "1", new: "2" });
     await read(tool, { command: "create", path: "b", content: "b" });
@@ -79,7 +79,7 @@ describe("undo", () => {
     expect(now("b")).toBe("again");
   });
 
-  it("is refused when somebody else has changed the file since", async () => {
+  it("EditHistory.H1 is refused when someone else has changed the file since", async () => {
     const { tool, now, root } = project({ a: "1" });
     await read(tool, { command: "replace", path: "a", old: "1", new: "2" });
     writeFileSync(join(root, "a"), "theirs");

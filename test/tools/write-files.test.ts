@@ -84,7 +84,7 @@ describe("write_files", () => {
     expect([now("a.txt"), now("b.txt")]).toEqual(["the user's\n", "old\n"]);
   });
 
-  it("demands that a file was read whole, also after an edit of a part", async () => {
+  it("EditHistory.H4 demands that a file was read whole, also after an edit of a part", async () => {
     const { write, reader, editor, now } = project({ "a.txt": "1\n2\n3\n", "b.txt": "1\n2\n" });
     await read(reader, { files: [{ path: "a.txt", from: 2, to: 3 }] });
     await read(editor, { command: "replace", path: "b.txt", old: "2", new: "two" });

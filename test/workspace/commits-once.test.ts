@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import type { RoleContext } from "../../src/role/context.ts";
 import { retry } from "../../src/role/failure-policy.ts";
@@ -95,10 +95,17 @@ function historyAt(root: string): readonly string[] {
 }
 
 describe.each(someOf(ROLES, 1))("each of the %s of an activation is made once", (_name, make) => {
-  it("Git.G4 wherever the process dies before the activation has ended", async () => {
-    const [root, journal] = [scratchFolder(), memoryJournal()];
+  const root = scratchFolder();
+  let events: readonly RunEvent[] = [];
+  let history: readonly string[] = [];
+
+  beforeAll(async () => {
+    const journal = memoryJournal();
     await team(make(fileWorkspace({ root })), journal).run("go", { id: "r" }).result;
-    const [history, events] = [historyAt(root), await eventsOf(journal, "r")];
+    [history, events] = [historyAt(root), await eventsOf(journal, "r")];
+  });
+
+  it("Git.G4 wherever the process dies before the activation has ended", async () => {
     for (const cut of someOf(cutsOf(events), 2)) {
       // The folder has all effects, also those whose ends the journal did not get.
       const { status } = await team(make(fileWorkspace({ root })), await journalWith("r", events.slice(0, cut))).resume("r").result;
@@ -107,9 +114,6 @@ describe.each(someOf(ROLES, 1))("each of the %s of an activation is made once", 
   });
 
   it("when the project moves with a bundle that has more than its number says", async () => {
-    const [root, journal] = [scratchFolder(), memoryJournal()];
-    await team(make(fileWorkspace({ root })), journal).run("go", { id: "r" }).result;
-    const [history, events] = [historyAt(root), await eventsOf(journal, "r")];
     const bundle = await bundleWorkspace({ root });
     const to = scratchFolder();
     for (const after of [-1, ...someOf(cutsOf(events), 1)]) {
@@ -121,9 +125,8 @@ describe.each(someOf(ROLES, 1))("each of the %s of an activation is made once", 
   });
 
   it("and a project that is rebuilt from the record alone has the same trees", async () => {
-    const [root, to, journal] = [scratchFolder(), scratchFolder(), memoryJournal()];
-    await team(make(fileWorkspace({ root })), journal).run("go", { id: "r" }).result;
-    await restoreFiles(fileWorkspace({ root: to }), await eventsOf(journal, "r"));
+    const to = scratchFolder();
+    await restoreFiles(fileWorkspace({ root: to }), events);
     const trees = (folder: string): readonly string[] => [git(folder, "log", "--format=%T %an %B"), git(folder, "status", "--porcelain")];
     expect(trees(to)).toEqual(trees(root));
   });

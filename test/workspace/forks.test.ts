@@ -191,15 +191,3 @@ it("WorkspaceForks.B3 a fork stays as it is, and is no copy, when git fails", as
   expect([await fork.read("src/b.js"), existsSync(join(root, ".troupe/trees/t2"))]).toEqual(["work\n", false]);
   expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
 });
-
-it("a repository shows no trace of its forks after they are removed", { tags: ["company", "long"] }, async () => {
-  const { root, forks } = inRepository();
-  await forks.open("t1");
-  await forks.workspace("t1").write("src/b.js", "work\n");
-  await forks.workspace("t1").commit({ message: "Work", author: "Engineer", date: 1 });
-  expect(git(root, "branch", "--list", "troupe/*").trim()).toBe("+ troupe/t1");
-  expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js" }] });
-  await forks.remove("t1");
-  const traces = [git(root, "branch", "--list", "troupe/*"), git(root, "for-each-ref", "refs/troupe"), git(root, "status", "--porcelain")];
-  expect([...traces, git(root, "worktree", "list").split("\n").length]).toEqual(["", "", "", 1]);
-});

@@ -270,34 +270,6 @@ describe("hostile git", () => {
     expect(existsSync(join(root, ".git", "config.bak"))).toBe(false);
   });
 
-  it("puts no text of a role or a message anywhere but where it belongs", async () => {
-    const root = scratchFolder();
-    const workspace = fileWorkspace({ root });
-    await workspace.write("a.txt", "1");
-    const author = "Eve <eve@evil.test> 1 +0000\ncommitter Mallory <m@evil.test> 1 +0000";
-    const id = await workspace.commit({
-      ...request,
-      author,
-      message: "-m\n\n\u001b[2Jhello\0\n$(id)",
-      trailers: { "A b\n:": "x\nSigned-off-by: y" },
-    });
-    expect(
-      git(root, "cat-file", "-p", id ?? "")
-        .split("\n")
-        .slice(1),
-    ).toEqual([
-      "author Eve  eve@evil.test  1 +0000 committer Mallory  m@evil.test  1 +0000 via Troupe <eve-eve-evil-test-1-0000-committer-mallory-m-evil-test-1-000@troupe.invalid> 1700000000 +0000",
-      "committer Troupe <troupe@troupe.invalid> 1700000000 +0000",
-      "",
-      "-m",
-      "",
-      " [2Jhello",
-      "$(id)",
-      "",
-      "A-b-: x Signed-off-by: y",
-    ]);
-  });
-
   it("works without history when .git is a link or no repository, and says why", async () => {
     const linked = scratchFolder();
     symlinkSync(join(userRepository(), ".git"), join(linked, ".git"));
@@ -313,35 +285,5 @@ describe("hostile git", () => {
       expect(workspace.git).toMatchObject({ kind: "none", reason: expect.stringMatching(reason) });
       expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("1");
     }
-  });
-
-  it("shows what git says in its lines, with what steers a terminal made visible, and no more than is read", async () => {
-    const programs = scratchFolder();
-    const says = (text: string): void => writeFileSync(join(programs, "git"), `#!/bin/sh\nprintf '${text}' >&2\nexit 3\n`, { mode: 0o755 });
-    const complaint = async (): Promise<string> =>
-      (await errorOf(() => fileWorkspace({ root: scratchFolder(), git: true }).prepareGit())).message;
-    vi.stubEnv("PATH", programs);
-    says("fatal: one\\033[2J\\r\\n\\nhint: two\\b\\n");
-    expect(await complaint()).toBe(
-      "Expected to keep the project's history with git, but git init failed: it ended with code 3:\n" +
-        "fatal: one\\u{1b}[2J\nhint: two\\u{8}\nMend that, or say `git: false` to keep none.",
-    );
-    says("fatal: one line.\\n");
-    expect(await complaint()).toMatch(/it ended with code 3: fatal: one line\. Mend that/);
-    says("");
-    expect(await complaint()).toMatch(/it ended with code 3\. Mend that/);
-    says("x\\n".repeat(5_000));
-    expect((await complaint()).length).toBeLessThan(1_000);
-  });
-
-  it("finds no git in the project or through a relative PATH", async () => {
-    const root = scratchFolder();
-    trap(root, "git");
-    vi.stubEnv("PATH", `.:::${"relative/bin"}`);
-    const workspace = fileWorkspace({ root });
-    await workspace.write("a.txt", "1");
-    expect(await workspace.commit(request)).toBeUndefined();
-    expect(workspace.git).toEqual({ kind: "none", reason: "git is not on the PATH" });
-    expect(existsSync(join(root, "sprung"))).toBe(false);
   });
 });

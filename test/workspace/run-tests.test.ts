@@ -111,18 +111,6 @@ describe.each(someOf(sandboxes, 1))("the verdict of runProjectTests with %s", { 
     expect(string).toContain("a string");
   });
 
-  it("names a file that cannot be loaded, with what Node.js said", { tags: ["company", "long"] }, async () => {
-    const result = await judged(sandbox, `import { gone } from "../src/gone.js";`);
-    expect(result).toMatchObject({
-      kind: "failed",
-      tests: 1,
-      failed: 1,
-      failures: [{ name: "tests/a.test.mjs", file: "tests/a.test.mjs" }],
-    });
-    expect(result.failures[0]?.message).toContain("ERR_MODULE_NOT_FOUND");
-    expect((await judged(sandbox, `this is no JavaScript`)).failures[0]?.message).toContain("SyntaxError");
-  });
-
   it.each(
     someOf(
       [

@@ -1,17 +1,6 @@
 import { WATCH_INTERVAL } from "../../src/workspace/limit-watch.ts";
 import { createServer } from "node:http";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -228,16 +217,6 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
       });
     `;
     expect(await answerOf(sandbox, script)).toBe("hello");
-  });
-
-  it("refuses a project too large to copy, and says so", async () => {
-    const root = projectOf("");
-    writeFileSync(join(root, "huge.bin"), "");
-    truncateSync(join(root, "huge.bin"), 513 * 1024 * 1024);
-    expect(await sandbox.run({ root, command: ["node", "script.mjs"] })).toMatchObject({
-      kind: "refused",
-      reason: expect.stringContaining("at most 536870912 bytes"),
-    });
   });
 });
 

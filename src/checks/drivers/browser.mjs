@@ -10,8 +10,8 @@ import { BASE, collapse, cut, messageOf, PageOver, Problems, quote, StepFault, U
 /** @import { PageStep } from "../acceptance.ts" */
 /** @typedef {{ count: number; hidden: number; text: string; values: string[] }} Seen */
 
-const MOST_TEXT = 100_000;
-const MOST_CONSOLE = 200;
+const MAX_TEXT = 100_000;
+const MAX_CONSOLE = 200;
 const CLOSE_TIME = 2_000;
 const LOOK_AGAIN = 100;
 const ARGUMENTS = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--disable-extensions"];
@@ -23,7 +23,7 @@ const BLOCKED = [
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 ];
 /** Chromium makes a socket in the temporary folder, and the system takes a path of 107 bytes at most for one. */
-const LONGEST_TEMPORARY = 60;
+const MAX_TEMPORARY = 60;
 /** @type {Browser} */
 let browser;
 
@@ -44,7 +44,7 @@ export async function launch() {
 /** The temporary folder, or a link to it with a short name. Whoever gave the name removes the link. */
 function temporary() {
   const folder = os.tmpdir();
-  if (folder.length <= LONGEST_TEMPORARY || order.link === undefined) return folder;
+  if (folder.length <= MAX_TEMPORARY || order.link === undefined) return folder;
   fs.rmSync(order.link, { force: true });
   fs.symlinkSync(folder, order.link);
   return order.link;
@@ -73,7 +73,7 @@ export async function freshPage() {
   const problems = new Problems();
   if (!browser.isConnected()) await launch();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: false });
-  await context.addInitScript(boundConsole, MOST_CONSOLE);
+  await context.addInitScript(boundConsole, MAX_CONSOLE);
   const page = await context.newPage();
   page.setDefaultTimeout(order.stepTime);
   watch(context, page, problems);
@@ -243,7 +243,7 @@ class BrowserPage {
   async look(at) {
     const all = await this.#all(at);
     // A page that is just being replaced by the next one has no elements.
-    const seen = await this.#asked(all.evaluateAll(seenOf, MOST_TEXT), { count: 0, hidden: 0, text: "", values: [] });
+    const seen = await this.#asked(all.evaluateAll(seenOf, MAX_TEXT), { count: 0, hidden: 0, text: "", values: [] });
     // A page may have changed what its scripts use.
     return { count: Number(seen.count), hidden: Number(seen.hidden), text: String(seen.text), values: [...seen.values].map(String) };
   }

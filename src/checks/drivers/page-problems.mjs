@@ -3,8 +3,8 @@ import { root } from "./order.mjs";
 
 /** The address of the project's folder. */
 export const BASE = pathToFileURL(`${root}/`).href;
-const MOST_PROBLEMS = 30;
-const MOST_DISTURBANCES = 20;
+const MAX_PROBLEMS = 30;
+const MAX_DISTURBANCES = 20;
 
 /** A step failed on the page. */
 export class StepFault extends Error {}
@@ -73,7 +73,7 @@ export class Problems {
   disturb(what) {
     add(this.notes, what);
     this.#disturbances += 1;
-    if (this.#disturbances >= MOST_DISTURBANCES) this.end(new PageOver(`${MOST_DISTURBANCES} times and more: ${cut(what, 200)}`));
+    if (this.#disturbances >= MAX_DISTURBANCES) this.end(new PageOver(`${MAX_DISTURBANCES} times and more: ${cut(what, 200)}`));
   }
 
   /** @param {string} what */
@@ -85,5 +85,5 @@ export class Problems {
 /** @param {string[]} list @param {string} what */
 function add(list, what) {
   const line = cut(collapse(cut(what, 4000).replaceAll(BASE, "")));
-  if (list.length < MOST_PROBLEMS && !list.includes(line)) list.push(line);
+  if (list.length < MAX_PROBLEMS && !list.includes(line)) list.push(line);
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ActivationView } from "./activation-detail.tsx";
 import { Button, Facts, Part } from "./controls.tsx";
-import { ActivationLink, clockFact, MessageLines, StepLine } from "./detail-parts.tsx";
+import { ActivationLink, clockFact, MessageLines } from "./detail-parts.tsx";
 import { Icon } from "./status.tsx";
 import { MessageView } from "./message-detail.tsx";
 import { traitsOf } from "../view/role-graph.ts";
@@ -28,7 +28,8 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
     if (!isLost) opener.current = active;
     drawer.current.focus();
   }, [selected]);
-  if (selected === undefined) return null;
+  // The view of files shows a file in full.
+  if (selected === undefined || selected.kind === "file") return null;
   const close = (): void => {
     run.selection.value = undefined;
     opener.current?.focus();
@@ -58,7 +59,11 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
   );
 }
 
-function detailOf(run: OpenRun, source: RunSource, selected: Selection): { readonly title: string; readonly body: ComponentChildren } {
+function detailOf(
+  run: OpenRun,
+  source: RunSource,
+  selected: Exclude<Selection, { readonly kind: "file" }>,
+): { readonly title: string; readonly body: ComponentChildren } {
   void run.count.value;
   const { record } = run.timeline;
   switch (selected.kind) {
@@ -82,8 +87,6 @@ function detailOf(run: OpenRun, source: RunSource, selected: Selection): { reado
     }
     case "role":
       return { title: shownLine(selected.name, 80), body: <RoleDetail run={run} name={selected.name} /> };
-    case "file":
-      return { title: `${shownLine(selected.path, 200)}${inFork(selected)}`, body: <FileDetail run={run} file={selected} /> };
     case "event":
       return { title: `Event ${selected.seq}`, body: <EventDetail run={run} seq={selected.seq} /> };
   }
@@ -114,36 +117,6 @@ function RoleDetail({ run, name }: { readonly run: OpenRun; readonly name: strin
         <a href={hashOf({ page: "run", run: run.id, panel: "roles" })}>Its memory, plan and state</a>
       </p>
     </>
-  );
-}
-
-type FileChoice = Extract<Selection, { readonly kind: "file" }>;
-
-function inFork({ fork }: FileChoice): string {
-  return fork === undefined ? "" : `, in the fork ${shownLine(fork, 60)}`;
-}
-
-function FileDetail({ run, file: { path, fork } }: { readonly run: OpenRun; readonly file: FileChoice }) {
-  const { record } = run.timeline;
-  const versions = record.files.filter((file) => file.path === path && file.fork === fork && file.seq <= run.shown.value);
-  return (
-    <Part title="Versions">
-      <ol class="lines tight">
-        {versions.map(({ seq, step: index, content }) => {
-          const step = record.steps[index];
-          const by = step === undefined ? undefined : record.activations[step.activation];
-          return (
-            <li key={seq}>
-              {content === undefined ? "Removed" : `${content.length} characters`}{" "}
-              {step !== undefined && by !== undefined && <StepLine run={run} act={by.act} step={step} />}
-            </li>
-          );
-        })}
-      </ol>
-      <p class="small">
-        <a href={hashOf({ page: "run", run: run.id, panel: "files" })}>Contents and differences</a>
-      </p>
-    </Part>
   );
 }
 

@@ -60,7 +60,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
       </nav>
       <div class="run-body">
         <div class="panel">{run.count.value === 0 ? <Coming run={run} /> : <chosen.Component run={run} actions={source.actions} />}</div>
-        {!isShownBy(chosen.id, run) && <Drawer run={run} source={source} />}
+        {(chosen.id !== "roles" || run.selection.value?.kind !== "role") && <Drawer run={run} source={source} />}
       </div>
       <Scrubber run={run} />
     </section>
@@ -76,12 +76,6 @@ function Coming({ run }: { readonly run: OpenRun }) {
       <p>{events === undefined || events === 0 ? "Its events appear here as they come." : `On their way: ${plural(events, "event")}.`}</p>
     </div>
   );
-}
-
-/** True where the panel shows in full what is selected, so that the drawer would repeat it. */
-function isShownBy(panel: string, run: OpenRun): boolean {
-  const kind = run.selection.value?.kind;
-  return (panel === "files" && kind === "file") || (panel === "roles" && kind === "role");
 }
 
 /** Watches a run, and asks for its state now and after each pause in its events. Returns a function that asks at once. */

@@ -5,9 +5,9 @@
  */
 import { resolve } from "node:path";
 
-const MOST_OUTPUT = 16_000;
-const MOST_LINES = 4_000;
-const MOST_FAILURES = 40;
+const MAX_OUTPUT = 16_000;
+const MAX_LINES = 4_000;
+const MAX_FAILURES = 40;
 const here = `${process.cwd()}/`;
 
 /** @param {unknown} text @param {number} limit */
@@ -44,7 +44,7 @@ export default async function* report(source) {
   const errors = new Map();
   const failedFiles = new Set();
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  let [room, lines] = [MOST_OUTPUT, MOST_LINES];
+  let [room, lines] = [MAX_OUTPUT, MAX_LINES];
   for await (const { type, data } of source) {
     const key = resolve(data.file ?? "");
     const isFile = data.nesting === 0 && resolve(data.name ?? "") === key;
@@ -73,7 +73,7 @@ export default async function* report(source) {
       continue;
     }
     const message = show(messageOf(data, isFile, errors.get(key) ?? ""), 2_000);
-    if (counts.failed <= MOST_FAILURES || !failedFiles.has(file))
+    if (counts.failed <= MAX_FAILURES || !failedFiles.has(file))
       yield line({ type: outcome, name: isFile ? file : show(data.name, 300), file, message });
     failedFiles.add(file);
   }

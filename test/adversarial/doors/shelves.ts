@@ -39,8 +39,8 @@ export const shelves: Readonly<Record<string, Door>> = {
   simulatedClock: () => [5],
   "SimulatedClock.timer": () => [or(5, "x", null), () => {}],
   "SimulatedClock.advance": () => [5],
-  memoryCache: () => [{ limit: 5, clock: is.clock() }],
-  memoryRunDriver: () => [{ pause: 5, limit: 5, clock: is.clock() }],
+  memoryCache: () => [{ clock: is.clock() }],
+  memoryRunDriver: () => [{ pause: 5, clock: is.clock() }],
   openaiStub: () => [{ handler: () => "x" }],
   ...Object.fromEntries(
     ["budgetPool", "cache", "chatModel", "edgePolicy", "journal", "modelLimits", "messageStore", "objectStore", "vectorIndex"].map(
@@ -54,7 +54,7 @@ export const shelves: Readonly<Record<string, Door>> = {
     ["WritePrd", "WriteDesign", "WriteTasks", "WriteCode", "WriteTest"].map((name) => [`new ${name}`, () => [{ ...project(), sendTo }]]),
   ),
   "new WriteCodeReview": () => [{ ...project(), sendTo, rounds: 2 }],
-  "new RunTests": () => [{ ...machine(), timeout: 5, debugRounds: 2, repairedBy: or("A", 5, null, {}, [5]) }],
+  "new RunTests": () => [{ ...machine(), timeout: 5, debugRounds: 2 }],
   payloadOf: () => [or(createMessage("x", { instructContent: { a: "x" } }), 5, "x", null, {}, [5]), is.schema()],
   companyRounds: () => [5],
   softwareCompany: () => [
@@ -76,9 +76,7 @@ export const shelves: Readonly<Record<string, Door>> = {
       verify: async () => undefined,
     },
   ],
-  waterfallCompany: () => [
-    { ...machine(), codeReview: true, runTests: true, implement: true, debugRounds: 2, reviewRounds: 2, testTimeout: 5 },
-  ],
+  waterfallCompany: () => [{ ...machine(), codeReview: true, runTests: true, implement: true, debugRounds: 2, reviewRounds: 2 }],
   dataInterpreter: () => [{ ...machine(), steps: 5 }],
   research: () => [{ ...project(), search: [whole({ name: "s", search() {} })], web: { allow: ["a"] }, questions: 2, pages: 2 }],
   openCrew: () => [or(spec, 5, "x", null, {}, [5]), { ...machine(), search: [whole({ name: "s", search() {} })] }],

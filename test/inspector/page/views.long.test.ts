@@ -332,7 +332,7 @@ describe.runIf(program !== undefined)("the details", () => {
       expect(await recorded.isVisible()).toBe(false);
       await details.getByText("Everything that is recorded").press("Enter");
       await expectSoon(() => recorded.isVisible()).toBe(true);
-      expect(await recorded.textContent()).toContain('"maxTokens"');
+      expect(await recorded.textContent()).toContain('"finishReason"');
     });
   });
 });

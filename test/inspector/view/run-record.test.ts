@@ -36,7 +36,7 @@ function expectDeliveriesOfState(timeline: RunTimeline): void {
 
 describe("RunRecord", () => {
   test(
-    "property: DeliveryTable.W1 the messages on their delivery are those in the mailboxes of the runtime's state, after every event",
+    "property: DeliveryTable.W1 the delivered messages are those in the mailboxes of the runtime's state, after every event",
     { tags: "numbers" },
     async () => {
       await fc.assert(
