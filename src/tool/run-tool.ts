@@ -142,7 +142,6 @@ class RunningTool {
     if (failure !== undefined) throw failure;
   }
 
-  /** True when the time was up before the call was stopped. */
   get isLate(): boolean {
     return this.#isLate;
   }
@@ -190,7 +189,6 @@ class RunningTool {
     });
   }
 
-  /** See {@link withMeter}. */
   #meter({ model }: ToolContext): Meter {
     const port = this.#stepsIn(this.#door);
     const around = presentMeter();
@@ -265,7 +263,6 @@ class RunningTool {
   }
 }
 
-/** With a name, a request and an effect as in an action, or with a whole spec. */
 function stepIn({ step }: StepPort): ToolContext["step"] {
   return (<T>(first: StepSpec | string, second: unknown, third?: (door: StepDoor) => Promise<T>): Promise<T> =>
     typeof first === "string"
