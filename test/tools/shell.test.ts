@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { codeTool } from "../../src/tools/code.ts";
 import { shellTool } from "../../src/tools/shell.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
@@ -63,8 +65,9 @@ describe("the shell", () => {
     const { shell } = project({ "a/x": "" });
     const [mine, yours] = [{}, {}];
     await call(shell, { command: "cd a" }, { session: mine });
-    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a");
+    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a\nNote: The shell is new and is at the project's root.");
     expect(await read(shell, { command: "ls" }, { session: mine })).toBe("x");
+    for (const session of [mine, yours]) await closeTool(shell, session, systemClock);
   });
 
   it("shows no colours and nothing that steers", async () => {

@@ -66,7 +66,43 @@ function contentOf(name, { size, plain }, limit) {
   }
 }
 
-/** @param {Snapshot} before @param {Snapshot} after @param {any} bounds */
+/**
+ * Writes and removes the files that changed outside, and takes them for seen. What a command has put in the way of a file goes, links first of all:
+ * they may lead out of the project.
+ *
+ * @param {import("../copied-files.ts").OutsideChanges} changes @param {Snapshot} seen
+ */
+export function takeIn({ written, removed }, seen) {
+  /** @param {string} name */
+  const isFolder = (name) => fs.lstatSync(path.join(root, name), { throwIfNoEntry: false })?.isDirectory();
+  /** @param {string} name */
+  const drop = (name) => {
+    const below = isFolder(name) === true ? [...(seen?.keys() ?? [])].filter((key) => key.startsWith(`${name}/`)) : [];
+    for (const key of [name, ...below]) seen?.delete(key);
+    fs.rmSync(path.join(root, name), { recursive: true, force: true });
+  };
+  /** @param {string} name */
+  const blockOf = (name) => {
+    const parts = name.split("/").slice(0, -1);
+    return parts.map((_, index) => parts.slice(0, index + 1).join("/")).find((folder) => isFolder(folder) === false);
+  };
+  for (const name of removed) if (blockOf(name) === undefined && isFolder(name) === false) drop(name);
+  for (const { path: name, base64, mode } of written) {
+    const block = blockOf(name);
+    if (block !== undefined) drop(block);
+    drop(name);
+    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    fs.writeFileSync(path.join(root, name), base64, { encoding: "base64", flag: "wx", mode });
+    const now = seenAt(name);
+    if (now !== undefined) seen?.set(name, now);
+  }
+}
+
+/**
+ * What is too much for one report stays in the second snapshot as it was in the first, so that the next report has it.
+ *
+ * @param {Snapshot} before @param {Snapshot} after @param {any} bounds
+ */
 export function changesBetween(before, after, bounds) {
   if (before === undefined || after === undefined)
     return { written: [], removed: [], skipped: [{ path: "", reason: "there are too many files" }], files: 0 };
@@ -79,6 +115,8 @@ export function changesBetween(before, after, bounds) {
     const isTooMuch = seen.size > room || written.length >= bounds.changedFiles;
     if (seen.plain && seen.size <= bounds.fileBytes && isTooMuch) {
       skipped.push({ path: name, reason: "the command changed too much" });
+      if (old === undefined) after.delete(name);
+      else after.set(name, old);
       continue;
     }
     const found = contentOf(name, seen, bounds.fileBytes);
