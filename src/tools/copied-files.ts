@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifThere } from "../kernel/system-error.ts";
-import { ioError, walkFiles } from "../workspace/folders.ts";
+import { walkFiles } from "../workspace/folders.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
 import { type FileChanges, MAX_FILES, UNSEEN } from "./sandboxed-command.ts";
 
@@ -15,12 +15,6 @@ export interface OutsideChanges {
 /** Limit on the bytes that are carried into the copy for one command. */
 const CARRIED_BYTES = 16 * 1024 ** 2;
 
-/** A file of the copy: the mark of the same file in the project, and the hash of its content, as far as they are known. */
-interface CopiedFile {
-  readonly mark?: string;
-  readonly hash?: string;
-}
-
 /**
  * Knows what a copy of a project has, so that it can be kept equal to the project while programs work in it.
  *
@@ -29,36 +23,37 @@ interface CopiedFile {
  */
 export class CopiedFiles {
   readonly #root: string;
-  readonly #known: Map<string, CopiedFile>;
+  /** For each file of the copy the mark of the same file in the project, and the hash of its content, as far as they are known. */
+  readonly #known: Map<string, { readonly mark?: string; readonly hash?: string }>;
 
-  private constructor(root: string, marks: ReadonlyMap<string, string>) {
+  private constructor(root: string, files: Map<string, ProjectFile>) {
     this.#root = root;
-    this.#known = new Map([...marks].map(([path, mark]) => [path, { mark }]));
+    this.#known = new Map(files);
   }
 
   /** Call it before the copy is made: a file that changes meanwhile is carried again, and none is missed. */
   static async of(root: string, signal: AbortSignal): Promise<CopiedFiles> {
-    return new CopiedFiles(root, await marksOf(root, signal));
+    return new CopiedFiles(root, await filesIn(root, signal));
   }
 
   /** Returns what the copy lacks, and takes it for carried; undefined when it is too much. */
   async changes(signal: AbortSignal): Promise<OutsideChanges | undefined> {
-    const now = await marksOf(this.#root, signal);
+    const now = await filesIn(this.#root, signal);
     const removed = [...this.#known.keys()].filter((path) => !now.has(path));
     for (const path of removed) this.#known.delete(path);
     const written: OutsideChanges["written"][number][] = [];
     let room = CARRIED_BYTES;
-    for (const [path, mark] of now) {
+    for (const [path, { mark, mode }] of now) {
       const known = this.#known.get(path);
       if (known?.mark === mark) continue;
-      const found = await readBytes(this.#root, path);
-      if (found === undefined) continue;
-      const hash = sha256Of(found.bytes);
+      const bytes = await ifThere(readFile(join(this.#root, path), { flag: constants.O_RDONLY | constants.O_NOFOLLOW }));
+      if (bytes === undefined) continue;
+      const hash = sha256Of(bytes);
       this.#known.set(path, { mark, hash });
       if (known?.hash === hash) continue;
-      room -= found.bytes.length;
+      room -= bytes.length;
       if (room < 0) return undefined;
-      written.push({ path, base64: found.bytes.toString("base64"), mode: found.mode });
+      written.push({ path, base64: bytes.toString("base64"), mode });
     }
     return { written, removed };
   }
@@ -71,23 +66,18 @@ export class CopiedFiles {
   }
 }
 
-async function marksOf(root: string, signal: AbortSignal): Promise<Map<string, string>> {
-  const skip = (name: string): boolean => UNSEEN.includes(name.toLowerCase());
-  const marks = new Map<string, string>();
-  for (const path of (await walkFiles(root, { skip, limit: MAX_FILES, signal })).files) {
-    const seen = await ifThere(lstat(join(root, path), { bigint: true }));
-    if (seen?.isFile() === true) marks.set(path, [seen.size, seen.mtimeNs, seen.ctimeNs, seen.ino, seen.mode].join());
-  }
-  return marks;
+interface ProjectFile {
+  readonly mark: string;
+  readonly mode: number;
 }
 
-/** Undefined when the file is gone. */
-async function readBytes(root: string, path: string): Promise<{ readonly bytes: Buffer; readonly mode: number } | undefined> {
-  try {
-    const bytes = await ifThere(readFile(join(root, path), { flag: constants.O_RDONLY | constants.O_NOFOLLOW }));
-    const seen = await ifThere(lstat(join(root, path)));
-    return bytes === undefined || seen === undefined ? undefined : { bytes, mode: seen.mode & 0o777 };
-  } catch (error) {
-    throw ioError(error, "carry a file into the sandbox", path);
+async function filesIn(root: string, signal: AbortSignal): Promise<Map<string, ProjectFile>> {
+  const skip = (name: string): boolean => UNSEEN.includes(name.toLowerCase());
+  const found = new Map<string, ProjectFile>();
+  for (const path of (await walkFiles(root, { skip, limit: MAX_FILES, signal })).files) {
+    const seen = await ifThere(lstat(join(root, path), { bigint: true }));
+    if (seen?.isFile() !== true) continue;
+    found.set(path, { mark: [seen.size, seen.mtimeNs, seen.ctimeNs, seen.ino, seen.mode].join(), mode: Number(seen.mode) & 0o777 });
   }
+  return found;
 }

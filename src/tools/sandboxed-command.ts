@@ -59,7 +59,9 @@ const Report = z.object({
   timedOut: z.boolean(),
   /** False when the working folder no longer exists. */
   isThere: z.boolean(),
-  hasEnded: z.boolean(),
+  /** True when a shell that stays was begun for the command, or ended with it. Undefined where each command has a process of its own. */
+  isNew: z.boolean().optional(),
+  hasEnded: z.boolean().optional(),
   stdout: z.string(),
   stderr: z.string(),
   left: z.object({ cwd: plain.max(4096), env: z.record(z.string().regex(/^[^=\0]+$/), plain.nullable()) }).optional(),
@@ -73,12 +75,7 @@ const Report = z.object({
   }),
 });
 
-export interface CommandReport extends Omit<z.infer<typeof Report>, "hasEnded"> {
-  /** True when a shell that stays was begun for the command; undefined where each command has a process of its own. */
-  readonly isNew?: boolean;
-  /** True when that shell ended with the command. */
-  readonly hasEnded?: boolean;
-}
+export type CommandReport = z.infer<typeof Report>;
 export type FileChanges = CommandReport["changes"];
 
 export type CommandOutcome =
@@ -103,7 +100,8 @@ export async function runCommand(
   const request = { program, text, ...state, timeout };
   let ran: CommandOutcome | undefined;
   const recorded = await ctx.step({ kind: "tool", name: "run in sandbox", request, idempotent: false }, async () => {
-    ran = await run(command, ctx.signal);
+    const fault = faultOf(text);
+    ran = fault === undefined ? await run(command, ctx.signal) : { kind: "not run", reason: fault };
     return ran;
   });
   const outcome = ran ?? recorded;
@@ -117,9 +115,7 @@ export async function runSandboxed(
   command: SandboxedCommand,
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
-  const fault = faultOf(command.text);
-  if (fault !== undefined) return { kind: "not run", reason: fault };
-  const { mark, line } = orderFor(command);
+  const { line, reportIn } = orderFor(command);
   const result = await sandbox.run({
     ...driverRequest(sandbox, root),
     input: line,
@@ -127,11 +123,8 @@ export async function runSandboxed(
     outputLimit: REPORT_BYTES,
     signal,
   });
-  const answer = "stdout" in result ? reportIn(result.stdout, mark) : undefined;
-  const report = answer === undefined ? undefined : readReport(answer, command.state);
-  if (report === undefined) return { kind: "not run", reason: reasonFor(result, signal) };
-  const { hasEnded: _, ...rest } = report;
-  return { kind: "ran", report: rest };
+  const report = "stdout" in result ? reportIn(result.stdout) : undefined;
+  return report === undefined ? { kind: "not run", reason: reasonFor(result, signal) } : { kind: "ran", report };
 }
 
 /** The driver of a shell, as a request of a sandbox. */
@@ -140,30 +133,27 @@ export function driverRequest(sandbox: Sandbox, root: string): Pick<SandboxReque
   return { root, command: ["node", path], mounts };
 }
 
-/** A line for the driver, and the mark with which its report begins. @param more where the shell stays */
-export function orderFor(
-  { program, text, state, timeout }: SandboxedCommand,
-  more?: object,
-): { readonly mark: string; readonly line: string } {
+interface Order {
+  readonly line: string;
+  /** Undefined where no report can be read, perhaps because the command has forged it. */
+  readonly reportIn: (output: string) => CommandReport | undefined;
+}
+
+/** A line for the driver, with the reader of its report. @param more where the shell stays */
+export function orderFor({ program, text, state, timeout }: SandboxedCommand, more?: object): Order {
   const mark = randomBytes(16).toString("hex");
-  return { mark, line: `${JSON.stringify({ program, text, ...state, timeout, mark, bounds, ...more })}\n` };
-}
-
-/** The report with a mark in what a driver printed. */
-export function reportIn(output: string, mark: string): string | undefined {
-  const line = output.split("\n").find((one) => one.startsWith(`${mark} `));
-  return line?.slice(mark.length + 1);
-}
-
-/** Undefined for a string that is no report: the command may have forged it. */
-export function readReport(text: string, state: ShellState): z.infer<typeof Report> | undefined {
-  const { data } = Report.safeParse(parsedJson(text));
-  if (data?.left === undefined || Buffer.byteLength(JSON.stringify(data.left.env)) <= MAX_ENVIRONMENT) return data;
-  return { ...data, left: { cwd: data.left.cwd, env: state.env } };
+  const line = `${JSON.stringify({ program, text, ...state, timeout, mark, bounds, ...more })}\n`;
+  const reportIn = (output: string): CommandReport | undefined => {
+    const found = output.split("\n").find((one) => one.startsWith(`${mark} `)) ?? "";
+    const report = Report.safeParse(parsedJson(found.slice(mark.length + 1))).data;
+    const isSmall = Buffer.byteLength(JSON.stringify(report?.left?.env ?? {})) <= MAX_ENVIRONMENT;
+    return report?.left === undefined || isSmall ? report : { ...report, left: { cwd: report.left.cwd, env: state.env } };
+  };
+  return { line, reportIn };
 }
 
 /** Why a string cannot be run; undefined when it can. */
-export function faultOf(text: string): string | undefined {
+function faultOf(text: string): string | undefined {
   if (text.trim() === "") return "Expected something to run, got nothing but space.";
   if (text.includes("\0")) return "Expected text without NUL characters. Write the character as an escape of the language.";
   const bytes = Buffer.byteLength(text);
@@ -171,10 +161,11 @@ export function faultOf(text: string): string | undefined {
   return `Expected at most ${MAX_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-export function reasonFor(result: SandboxResult, signal: AbortSignal): string {
+/** @param fault why the command was ended here */
+export function reasonFor(result: SandboxResult, signal: AbortSignal, fault?: string): string {
   if (result.kind === "refused") return `Nothing is run here: ${result.reason}. ${result.hint}`;
   const lost = result.kind === "limit" || result.kind === "timeout" ? "; nothing it changed is kept" : "";
   const stderr = result.kind === "exited" ? result.stderr.trim() : "";
-  const why = stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr;
+  const why = fault ?? (stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr);
   return `Expected the command to end and be reported, but ${visible(why, 500)}.`;
 }

@@ -6,7 +6,7 @@ import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts
 import { visible } from "../workspace/path-rules.ts";
 import { Turns } from "../workspace/workspace.ts";
 import { aMachine, commandResult, type CommandToolOptions, commandToolOptions, commandTraits, keepChanges } from "./command.ts";
-import { type CommandReport, runCommand, runSandboxed, START } from "./sandboxed-command.ts";
+import { type CommandOutcome, type CommandReport, runCommand, runSandboxed, type SandboxedCommand, START } from "./sandboxed-command.ts";
 import { canStay, ShellProcess } from "./shell-process.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
@@ -14,15 +14,18 @@ import { ToolFiles, ToolStates } from "./tool-files.ts";
 const TIMEOUT = 60;
 const MAX_TIMEOUT = 600;
 
+const ABOUT =
+  "Runs a command with a POSIX sh in the project's folder, inside a sandbox (usually without network), and returns its exit code, stdout and stderr. ";
+
 const DESCRIPTION =
-  "Runs a command with a POSIX sh in the project's folder, inside a sandbox (usually without network), and returns its exit code, stdout and stderr. " +
+  ABOUT +
   "Commands run in one shell that stays: the working folder, variables, functions and processes in the background last from one command to the next, " +
   "until the shell ends, which you are told. Standard input is empty. Send a server to the background, its output to a file: `node server.js > log 2>&1 &`. " +
   "Files that a command writes or removes in the project are written or removed there, at most 1 MiB each; .git and node_modules are not. " +
-  "A new file that begins with #! can be executed; chmod has no lasting effect.";
+  "chmod +x lasts where a file begins with #!, and nowhere else.";
 
 const DESCRIPTION_WITHOUT =
-  "Runs a command with a POSIX sh in the project's folder, inside a sandbox (usually without network), and returns its exit code, stdout and stderr. " +
+  ABOUT +
   "The working folder and exported variables last from one command to the next; shell functions, aliases and background processes end with " +
   "their command. Standard input is empty. Files that a command writes or removes in the project are written or removed there, at most 1 MiB each; " +
   ".git and node_modules are not. Other files, such as those in /tmp, are gone after the command. " +
@@ -99,7 +102,7 @@ class ShellSession {
   async #command(text: string, timeout: number, ctx: ToolContext): Promise<ToolResult> {
     const before = this.#state;
     const command = { program: "sh", text, state: before, timeout: timeout * 1000 } as const;
-    const ran = await runCommand((one, signal) => this.#run(ctx).run(one, signal), command, ctx);
+    const ran = await runCommand((one, signal) => this.#run(one, signal, ctx.session), command, ctx);
     if (ran.recorded.kind === "not run") return toolFailure(ran.recorded.reason);
     const { report } = ran.recorded;
     const { cwd } = (this.#state = report.left ?? before);
@@ -109,10 +112,15 @@ class ShellSession {
     return commandResult(report, kept, timeout, { notes: [...notes, ...moved, ...this.#shellNotes(report)], cwd });
   }
 
-  #run({ session }: ToolContext): Pick<ShellProcess, "run"> {
+  async #run(command: SandboxedCommand, signal: AbortSignal, session: object | undefined): Promise<CommandOutcome> {
     const { sandbox, workspace } = this.#options;
-    if (canStay(sandbox) && session !== undefined) return (this.#process ??= new ShellProcess(sandbox, workspace.root));
-    return { run: (command, signal) => runSandboxed(sandbox, workspace.root, command, signal) };
+    if (!canStay(sandbox) || session === undefined) return runSandboxed(sandbox, workspace.root, command, signal);
+    const files = await this.#process?.changes(signal);
+    if (this.#process === undefined || files === undefined) {
+      await this.close();
+      this.#process = await ShellProcess.begin(sandbox, workspace.root, signal);
+    }
+    return this.#process.run(command, files, signal);
   }
 
   #shellNotes({ isNew, hasEnded }: CommandReport): string[] {

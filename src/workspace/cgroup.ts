@@ -153,9 +153,9 @@ export interface StreamedRequest extends SandboxRequest {
 
 /** Makes the `start` of a sandbox from its `run`. */
 export function startBy(run: (request: StreamedRequest) => Promise<SandboxResult>): NonNullable<Sandbox["start"]> {
-  return ({ onOutput, timeout = MAX_TIMEOUT, ...request }) => {
+  return ({ onOutput, ...request }) => {
     const stdin = new PassThrough();
-    const ended = run({ ...request, timeout, streams: { stdin, onOutput } }).finally(() => stdin.destroy());
+    const ended = run({ ...request, timeout: MAX_TIMEOUT, streams: { stdin, onOutput } }).finally(() => stdin.destroy());
     // A caller may wait for the end later.
     ended.catch(() => {});
     return { write: (text) => void (stdin.destroyed || stdin.write(text)), ended };

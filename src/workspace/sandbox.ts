@@ -28,11 +28,9 @@ export interface Sandbox {
 }
 
 /** A program to start in a copy of a project. */
-export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep"> {
+export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep" | "timeout"> {
   /** Ends the program and all it started. */
   readonly signal: AbortSignal;
-  /** Milliseconds of its whole life. Default: no limit. */
-  readonly timeout?: number | undefined;
   /** Receives its standard output, of which nothing is kept. */
   readonly onOutput: (chunk: Uint8Array) => void;
 }

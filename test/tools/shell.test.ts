@@ -184,9 +184,11 @@ describe("both", () => {
     }
   });
 
-  it("refuse what is too long to run, with what to do instead", async () => {
+  it("refuse what no system takes as an argument, with what to do instead", async () => {
     const { shell } = project();
     expect(await read(shell, { command: `: ${"x".repeat(200_000)}` })).toContain("into a file of the project");
+    expect(await read(shell, { command: "echo a\0b" })).toContain("without NUL characters");
+    expect(await read(shell, { command: " \n" })).toContain("nothing but space");
     expect(await call(shell, { command: `: ${"x".repeat(10_000_000)}` })).toMatchObject({ outcome: "invalid" });
   });
 });

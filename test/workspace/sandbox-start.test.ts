@@ -44,13 +44,9 @@ describe.each(sandboxes)("a program that stays, with %s", (_name, sandbox) => {
     expect(() => program.write("three\n")).not.toThrow();
   });
 
-  it("reports its own end, and its end at a time limit", async () => {
+  it("reports its own end, and does not begin once its signal has aborted", async () => {
     expect(await started(sandbox, "process.exit(7)").program.ended).toMatchObject({ kind: "exited", code: 7 });
-    const limited = started(sandbox, ECHO, { timeout: 300 });
-    expect(await limited.program.ended).toMatchObject({ kind: "timeout", ms: 300 });
-    const stopped = new AbortController();
-    stopped.abort();
-    expect(await started(sandbox, ECHO, { signal: stopped.signal }).program.ended).toMatchObject({ kind: "aborted" });
+    expect(await started(sandbox, ECHO, { signal: AbortSignal.abort() }).program.ended).toMatchObject({ kind: "aborted" });
   });
 
   it("has the limits of a command: address space, mounts, network and keys", async () => {

@@ -67,34 +67,31 @@ function contentOf(name, { size, plain }, limit) {
 }
 
 /**
- * Writes and removes the files that changed outside, and takes them for seen. What a command has put in the way of a file goes, links first of all:
- * they may lead out of the project.
+ * Writes and removes the files that changed outside, and takes them for seen.
  *
  * @param {import("../copied-files.ts").OutsideChanges} changes @param {Snapshot} seen
  */
 export function takeIn({ written, removed }, seen) {
-  /** @param {string} name */
-  const isFolder = (name) => fs.lstatSync(path.join(root, name), { throwIfNoEntry: false })?.isDirectory();
-  /** @param {string} name */
-  const drop = (name) => {
-    const below = isFolder(name) === true ? [...(seen?.keys() ?? [])].filter((key) => key.startsWith(`${name}/`)) : [];
-    for (const key of [name, ...below]) seen?.delete(key);
-    fs.rmSync(path.join(root, name), { recursive: true, force: true });
-  };
-  /** @param {string} name */
-  const blockOf = (name) => {
-    const parts = name.split("/").slice(0, -1);
-    return parts.map((_, index) => parts.slice(0, index + 1).join("/")).find((folder) => isFolder(folder) === false);
-  };
-  for (const name of removed) if (blockOf(name) === undefined && isFolder(name) === false) drop(name);
+  for (const name of removed) clear(name, seen);
   for (const { path: name, base64, mode } of written) {
-    const block = blockOf(name);
-    if (block !== undefined) drop(block);
-    drop(name);
+    clear(name, seen);
     fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
     fs.writeFileSync(path.join(root, name), base64, { encoding: "base64", flag: "wx", mode });
     const now = seenAt(name);
     if (now !== undefined) seen?.set(name, now);
+  }
+}
+
+/** Removes a file, and what a command put in the place of its folders: a link there may lead out of the project. @param {string} name @param {Snapshot} seen */
+function clear(name, seen) {
+  const parts = name.split("/");
+  for (const index of parts.keys()) {
+    const at = parts.slice(0, index + 1).join("/");
+    const isFolder = fs.lstatSync(path.join(root, at), { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isFolder && at !== name) continue;
+    fs.rmSync(path.join(root, at), { recursive: true, force: true });
+    for (const key of isFolder ? [...(seen?.keys() ?? [])] : []) if (key.startsWith(`${at}/`)) seen?.delete(key);
+    seen?.delete(at);
   }
 }
 

@@ -37,21 +37,32 @@ const PROGRAMS = {
   cells: `exec python3 '${path.join(import.meta.dirname, "cells.py").replaceAll("'", `'\\''`)}' "$troupe_state/text"`,
 };
 
+async function* readOrders() {
+  let lines = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    lines += chunk;
+    if (!chunk.endsWith("\n")) continue;
+    yield JSON.parse(lines);
+    lines = "";
+  }
+}
+
 const root = process.cwd();
-/** @type {any} Its form is that of the caller in TypeScript. */
-let order;
+const orders = readOrders();
+let order = (await orders.next()).value;
+const { bounds, stays } = order;
 const state = fs.mkdtempSync(path.join(os.tmpdir(), "state-"));
+let last = snapshot(bounds);
 
 /** Output with a bound while it comes: the beginning and the end are kept. */
 class KeptOutput {
-  half = Math.ceil(order.bounds.outputBytes / 2);
+  half = Math.ceil(bounds.outputBytes / 2);
   front = Buffer.alloc(0);
   back = Buffer.alloc(0);
   size = 0;
 
   /** @param {Buffer} chunk */
   add(chunk) {
-    chunks += 1;
     const room = this.half - this.front.length;
     this.size += chunk.length;
     this.front = Buffer.concat([this.front, chunk.subarray(0, room)]);
@@ -68,7 +79,7 @@ class KeptOutput {
 /** The environment of the command: that of the sandbox with the differences that earlier commands left. */
 function environment() {
   const entries = Object.entries({ ...process.env, ...order.env }).filter(([, value]) => typeof value === "string");
-  return Object.fromEntries(entries.map(([name, value]) => [name, value.replaceAll(order.bounds.projectMark, root)]));
+  return Object.fromEntries(entries.map(([name, value]) => [name, value.replaceAll(bounds.projectMark, root)]));
 }
 
 /** The folder and the environment that the shell noted; undefined where a command took that away. */
@@ -81,7 +92,7 @@ function stateLeft() {
     /** @type {Record<string, string | null>} */
     const env = {};
     for (const [name, value] of Object.entries(now))
-      if (process.env[name] !== value) env[name] = value.replaceAll(root, order.bounds.projectMark);
+      if (process.env[name] !== value) env[name] = value.replaceAll(root, bounds.projectMark);
     for (const name of Object.keys(process.env)) if (!(name in now) && !OWN.has(name)) env[name] = null;
     const cwd = String(readUpTo(path.join(state, "cwd"), 4096)).replace(/\n$/, "");
     const inside = path.relative(root, cwd);
@@ -91,55 +102,41 @@ function stateLeft() {
   }
 }
 
-/** @type {KeptOutput} */
-let stdout;
-/** @type {KeptOutput} */
-let stderr;
-/** The number of chunks of output that came. */
-let chunks = 0;
-let word = "";
-/** @typedef {{ code: number | null; signal: string | null }} Ending */
-/** @type {((ending: Ending) => void) | undefined} undefined between two orders */
+const wanted = path.resolve(root, order.cwd);
+let isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
+let [stdout, stderr] = [new KeptOutput(), new KeptOutput()];
+const shell = spawn("/bin/sh", ["-c", LOOP, "sh", state], {
+  cwd: isThere ? wanted : root,
+  env: environment(),
+  stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe"],
+  detached: true,
+});
+const [, , , words, answers] = /** @type {any[]} */ (shell.stdio);
+/** @type {((ending: { code: number | null; signal: string | null }) => void) | undefined} undefined between two orders */
 let answer;
-let hasEnded = false;
+let [word, said, hasEnded, chunks] = ["", "", false, 0];
+shell.stdout?.on("data", (chunk) => stdout.add(chunk));
+shell.stderr?.on("data", (chunk) => stderr.add(chunk));
+for (const stream of shell.stdio) stream?.on("error", () => {}).on("data", () => (chunks += 1));
+answers.on("data", (/** @type {Buffer} */ chunk) => {
+  said = (said + chunk).slice(-200);
+  const code = new RegExp(`^${word} (\\d+)\n`, "m").exec(said)?.[1];
+  if (code !== undefined) answer?.({ code: Number(code), signal: null });
+});
+shell.on("error", ({ message }) => end(null, message.slice(0, 20)));
+shell.on("exit", end);
 
-/** @param {string} cwd */
-function begin(cwd) {
-  [stdout, stderr] = [new KeptOutput(), new KeptOutput()];
-  const options = {
-    cwd,
-    env: environment(),
-    stdio: /** @type {any} */ (["ignore", "pipe", "pipe", "pipe", "pipe", "pipe"]),
-    detached: true,
-  };
-  const child = spawn("/bin/sh", ["-c", LOOP, "sh", state], options);
-  for (const stream of child.stdio) stream?.on("error", () => {});
-  child.stdio[1]?.on("data", (chunk) => stdout.add(chunk));
-  child.stdio[2]?.on("data", (chunk) => stderr.add(chunk));
-  let said = "";
-  child.stdio[4]?.on("data", (chunk) => {
-    said = (said + chunk).slice(-200);
-    const code = new RegExp(`^${word} (\\d+)\n`, "m").exec(said)?.[1];
-    if (code !== undefined) answer?.({ code: Number(code), signal: null });
-  });
-  child.on("error", ({ message }) => end({ code: null, signal: message.slice(0, 20) }));
-  child.on("exit", (code, signal) => end({ code, signal }));
-  /** @param {Ending} ending */
-  const end = (ending) => {
-    hasEnded = true;
-    killGroup();
-    if (answer === undefined) process.exit(0);
-    answer(ending);
-  };
-  return child;
+/** @param {number | null} code @param {string | null} signal */
+function end(code, signal) {
+  hasEnded = true;
+  killGroup();
+  if (answer === undefined) process.exit(0);
+  answer({ code, signal });
 }
-
-/** @type {any} The process of the shell; undefined until the first order. */
-let shell;
 
 function killGroup() {
   try {
-    if (shell?.pid !== undefined) process.kill(-shell.pid, "SIGKILL");
+    if (shell.pid !== undefined) process.kill(-shell.pid, "SIGKILL");
   } catch {
     // It has ended.
   }
@@ -154,21 +151,13 @@ async function drain() {
   }
 }
 
-/** @type {ReturnType<typeof snapshot>} */
-let last;
-
 async function perform() {
-  const { program, text, timeout, mark, bounds, files } = order;
-  word = randomUUID();
+  const { program, text, timeout, mark, files } = order;
   fs.rmSync(state, { recursive: true, force: true });
   fs.mkdirSync(state, { recursive: true });
   fs.writeFileSync(path.join(state, "text"), text);
   fs.writeFileSync(path.join(state, "command"), Reflect.get(PROGRAMS, program) ?? text);
   if (files !== undefined) takeIn(files, last);
-  last ??= snapshot(bounds);
-  const wanted = path.resolve(root, order.cwd);
-  const isThere = shell !== undefined || fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
-  shell ??= begin(isThere ? wanted : root);
   const ended = new Promise((resolve) => {
     answer = resolve;
   });
@@ -177,19 +166,19 @@ async function perform() {
     timedOut = true;
     killGroup();
   }, timeout);
-  shell.stdio[3].write(`${word}\n`);
+  word = randomUUID();
+  words.write(`${word}\n`);
   const ending = await ended;
   clearTimeout(limit);
-  if (!order.stays) killGroup();
+  if (!stays) killGroup();
   await drain();
   const after = snapshot(bounds);
   const left = timedOut || program !== "sh" ? undefined : stateLeft();
-  const changes = changesBetween(last, after, bounds);
-  last = after;
-  const report = { ...ending, timedOut, isThere, hasEnded, stdout: stdout.text, stderr: stderr.text, left, changes };
-  [stdout, stderr] = [new KeptOutput(), new KeptOutput()];
+  const ends = { ...ending, timedOut, isThere, hasEnded: stays && hasEnded };
+  const report = { ...ends, stdout: stdout.text, stderr: stderr.text, left, changes: changesBetween(last, after, bounds) };
+  [last, isThere, stdout, stderr] = [after, true, new KeptOutput(), new KeptOutput()];
   await new Promise((done) => process.stdout.write(`${mark} ${JSON.stringify(report)}\n`, done));
-  if (hasEnded || !order.stays) process.exit(0);
+  if (hasEnded || !stays) process.exit(0);
   answer = undefined;
 }
 
@@ -197,12 +186,5 @@ process.on("exit", () => fs.rmSync(state, { recursive: true, force: true }));
 // Its parent is the sandbox; where there is none, nothing else ends this program.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
-let lines = "";
-for await (const chunk of process.stdin.setEncoding("utf8")) {
-  lines += chunk;
-  if (!chunk.endsWith("\n")) continue;
-  order = JSON.parse(lines);
-  lines = "";
-  await perform();
-}
+for (; order !== undefined; order = (await orders.next()).value) await perform();
 process.exit(0);
