@@ -80,6 +80,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "Eda: large at 0.2, 0 pictures",
     /^small: \$0\.\d{4}$/,
     /^large: \$0\.\d{4}$/,
+    "small at its default, 0 pictures",
     "small at 1, 1 pictures",
   ],
   "21-page": [

@@ -105,7 +105,7 @@ function messagesIn(event: RunEvent): readonly Json[] | undefined {
   return Array.isArray(messages) ? (messages as readonly Json[]) : undefined;
 }
 
-function withMessages(event: RunEvent, messages: readonly Json[]): RunEvent {
+export function withMessages(event: RunEvent, messages: readonly Json[]): RunEvent {
   return event.type === "step.started" && isRecord(event.request) ? { ...event, request: { ...event.request, messages } as Json } : event;
 }
 
@@ -131,10 +131,7 @@ export interface OpenedRows {
   readonly failed?: { readonly error: unknown };
 }
 
-export interface ReadRows extends Omit<OpenedRows, "items"> {
-  readonly events: readonly RunEvent[];
-}
-
+/** Checks rows from a position on, up to the first one that cannot be read. */
 export function openRows(rows: Iterable<StoredBlock>, from: Position, run: RowsOfRun): OpenedRows {
   const items: OpenedRows["items"][number][] = [];
   let next = from;
@@ -184,24 +181,4 @@ function newer(runId: string, seq: number, version: number): JournalError {
     `Expected events of version ${EVENT_VERSION} at most, got ${version} as event ${seq} of run ${runId}. Update this program to read the run.`,
     { data: { runId, intact: seq, version } },
   );
-}
-
-/** Returns the events of opened rows from `from` on, with the messages of their conversations. */
-export function eventsIn(
-  { items, next, ...rest }: OpenedRows,
-  from: number,
-  run: RowsOfRun,
-  messages: (chat: string) => readonly Json[] | undefined,
-): ReadRows {
-  const events: RunEvent[] = [];
-  for (const { event, chat } of items) {
-    if (event.seq < from) continue;
-    const found = chat === "" ? undefined : messages(chat);
-    if (chat !== "" && found === undefined) {
-      const error = run.damaged(event.seq, `the messages of event ${event.seq} are not as they were written`);
-      return { events, next: { ...next, seq: event.seq }, failed: { error } };
-    }
-    events.push(found === undefined ? event : withMessages(event, found));
-  }
-  return { events, next, ...rest };
 }

@@ -1,8 +1,8 @@
-import { UsageError } from "../kernel/errors.ts";
 import type { FleetDriver } from "../team/run-driver.ts";
 import { engineDriver } from "./driver-works.ts";
 import { GraphileQueue, type LoadGraphile } from "./graphile-queue.ts";
 import { GraphileWork } from "./graphile-work.ts";
+import { optionalPackage } from "./optional-package.ts";
 import { type PostgresOptions, postgresServer } from "./postgres-server.ts";
 
 export type { PostgresOptions } from "./postgres-server.ts";
@@ -35,14 +35,4 @@ export function graphileDriver(options: PostgresOptions): FleetDriver {
   });
 }
 
-const loaded: LoadGraphile = async () => {
-  try {
-    return await import("graphile-worker");
-  } catch (cause) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      'Expected the package "graphile-worker" (0.17) beside this one, got none that can be loaded. Install it: npm install graphile-worker@0.17.3.',
-      { cause },
-    );
-  }
-};
+const loaded: LoadGraphile = () => optionalPackage("graphile-worker", "0.17.3", () => import("graphile-worker"));

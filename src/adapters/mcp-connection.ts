@@ -6,6 +6,7 @@ import type { Mask } from "../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { clauseText, escapedText, shownText, thrownText } from "../kernel/value-text.ts";
+import { optionalPackage } from "./optional-package.ts";
 import { isTooLong, type McpTransport, MessageTooLong, MAX_BYTES } from "./mcp-transport.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or broke the protocol; see `code`. */
@@ -95,7 +96,7 @@ export class McpConnection {
 
   async #connect(): Promise<Client> {
     const { name, clock, timeout, patience } = this.#parts;
-    const { Client: McpClient } = await loadClient(name);
+    const { Client: McpClient } = await optionalPackage("@modelcontextprotocol/client", "2", () => import("@modelcontextprotocol/client"));
     const client = new McpClient(
       { name: "troupe", version: "1" },
       {
@@ -216,16 +217,4 @@ function contentText(thrown: unknown): string | undefined {
 async function isTransportError(error: unknown): Promise<boolean> {
   const { SdkHttpError } = await import("@modelcontextprotocol/client");
   return error instanceof SdkHttpError || error instanceof TypeError;
-}
-
-async function loadClient(name: string): Promise<typeof import("@modelcontextprotocol/client")> {
-  try {
-    return await import("@modelcontextprotocol/client");
-  } catch (error) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      `MCP server ${name} needs the package @modelcontextprotocol/client, which could not be loaded. Run: npm install @modelcontextprotocol/client`,
-      { cause: error },
-    );
-  }
 }

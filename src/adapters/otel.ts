@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 import type { Context, HrTime, Histogram, Meter, Span, Tracer } from "@opentelemetry/api";
 import { either, having, iterable, takes } from "../kernel/argument.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import { EVENT_TYPES } from "../runtime/record/event-type.ts";
+import { missingPackage } from "./optional-package.ts";
 import { DURATIONS, GEN_AI, USED, USED_EACH } from "./otel-names.ts";
 import { type MeasureTarget, type OpenSpan, RunSpans, type SpanTarget, type SpanValues } from "./otel-spans.ts";
 
@@ -87,11 +87,7 @@ const api = lazily((): typeof import("@opentelemetry/api") => {
   try {
     return createRequire(import.meta.url)("@opentelemetry/api") as typeof import("@opentelemetry/api");
   } catch (cause) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      'Expected the package "@opentelemetry/api" beside this one, got none that can be loaded. Install it: npm install @opentelemetry/api.',
-      { cause },
-    );
+    throw missingPackage("@opentelemetry/api", "1", cause);
   }
 });
 

@@ -10,6 +10,7 @@ import { type Mask, maskSecrets, redactor } from "../kernel/mask.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
+import { optionalPackage } from "./optional-package.ts";
 
 /** Options of everything that is kept in a Postgres database. */
 export interface PostgresOptions {
@@ -75,15 +76,7 @@ export function postgresServer(
 }
 
 async function loadPostgres(): Promise<Pick<typeof import("pg"), "Client" | "Pool">> {
-  try {
-    return (await import("pg")).default;
-  } catch (cause) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      'Expected the package "pg" (8.11 or newer) beside this one, got none that can be loaded. Install it: npm install pg.',
-      { cause },
-    );
-  }
+  return (await optionalPackage("pg", "8", () => import("pg"))).default;
 }
 
 function addressOf(url: unknown): { readonly shown: string; readonly secrets: readonly string[] } {

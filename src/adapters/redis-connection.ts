@@ -1,8 +1,9 @@
 import type { RedisClientType } from "redis";
 import { untilAborted, withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
+import { AbortedError, CacheError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
+import { optionalPackage } from "./optional-package.ts";
 import type { RemoteTexts } from "./remote-cache.ts";
 
 export type LoadRedis = () => Promise<Pick<typeof import("redis"), "createClient" | "ErrorReply">>;
@@ -82,7 +83,7 @@ export class RedisConnection implements RemoteTexts {
   /** Loading the package and connecting do not count against the limit of a command: on a busy machine they take long. */
   async #command<T>(run: (client: Client) => Promise<T>): Promise<T> {
     const { timeout, shown } = this.#server;
-    const redis = await (this.#package ??= this.#server.load().catch(missing));
+    const redis = await (this.#package ??= optionalPackage("redis", "6", this.#server.load));
     const connection = (this.#connection ??= this.#connect(redis));
     let isConnected = false;
     try {
@@ -167,12 +168,4 @@ function destroy(client: Client): void {
   } catch {
     // It is closed already.
   }
-}
-
-function missing(cause: unknown): never {
-  throw new UsageError(
-    "PACKAGE_MISSING",
-    'Expected the package "redis" (6 or newer) beside this one, got none that can be loaded. Install it: npm install redis.',
-    { cause },
-  );
 }

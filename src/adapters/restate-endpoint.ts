@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { connect, createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ObjectContext } from "@restatedev/restate-sdk";
-import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { TroupeError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
+import { optionalPackage } from "./optional-package.ts";
 import type { RestatePresence } from "./restate-presence.ts";
 import { HANDLER, type RestateAddress, serviceOf, WORKER } from "./restate-server.ts";
 
@@ -124,15 +125,7 @@ async function loaded(): Promise<typeof import("@restatedev/restate-sdk")> {
   if (!("withResolvers" in Promise)) {
     Object.defineProperty(Promise, "withResolvers", { value: withResolvers, configurable: true, writable: true });
   }
-  try {
-    return await import("@restatedev/restate-sdk");
-  } catch (cause) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      'Expected the package "@restatedev/restate-sdk" (1.17) beside this one, got none that can be loaded. Install it: npm install @restatedev/restate-sdk@1.17.2.',
-      { cause },
-    );
-  }
+  return optionalPackage("@restatedev/restate-sdk", "1.17.2", () => import("@restatedev/restate-sdk"));
 }
 
 function withResolvers<T>(this: PromiseConstructor): object {

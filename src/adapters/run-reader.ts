@@ -2,7 +2,7 @@ import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { ChatReader, type ChatRow } from "./event-chats.ts";
-import { chainStart, eventsIn, openRows, type Position, type StoredBlock } from "./event-rows.ts";
+import { chainStart, openRows, type Position, type StoredBlock, withMessages } from "./event-rows.ts";
 
 export interface RunHead {
   readonly number: number;
@@ -39,14 +39,21 @@ export async function* readRun(source: RowSource, runId: string, from: number): 
   let next = await start(source, runId, head, first);
   for (let limit = first > 0 ? source.pageRows : 1; ; limit = source.pageRows) {
     const rows = next.seq < head.events ? await source.blocks(number, next.seq, head.events, limit) : [];
-    const opened = openRows(rows, next, run);
-    const known = chats.known();
-    const asked = [...new Set(opened.items.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
-    const turns = asked.length === 0 ? new Map<string, ChatRow>() : await source.turns(number, asked, known);
-    const page = eventsIn(opened, first, run, (chat) => chats.read(chat, (turn) => turns.get(turn)));
-    for (const event of page.events) yield event;
+    const page = openRows(rows, next, run);
     next = page.next;
-    const failed = page.failed ?? faultAfter(next, head, rows.length, run.damaged);
+    let failed = page.failed ?? faultAfter(next, head, rows.length, run.damaged);
+    const known = chats.known();
+    const asked = [...new Set(page.items.map(({ chat }) => chat))].filter((chat) => chat !== "" && !known.includes(chat));
+    const turns = asked.length === 0 ? new Map<string, ChatRow>() : await source.turns(number, asked, known);
+    for (const { event, chat } of page.items) {
+      if (event.seq < first) continue;
+      const messages = chat === "" ? undefined : chats.read(chat, (turn) => turns.get(turn));
+      if (chat !== "" && messages === undefined) {
+        failed = { error: run.damaged(event.seq, `the messages of event ${event.seq} are not as they were written`) };
+        break;
+      }
+      yield messages === undefined ? event : withMessages(event, messages);
+    }
     if (failed !== undefined) {
       // Its rows may have been removed since they were counted.
       await headOf(source, runId, number);

@@ -20,6 +20,7 @@ import {
 } from "../kernel/object-store.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { clauseText } from "../kernel/value-text.ts";
+import { optionalPackage } from "./optional-package.ts";
 
 /** The keys of an account. No error and no log shows them. */
 export interface S3Credentials {
@@ -294,16 +295,7 @@ async function bytesOf(response: Response, key: string, most: number): Promise<U
 
 async function loadedClient({ credentials, region }: S3Settings): Promise<AwsClient> {
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
-  let loaded: typeof import("aws4fetch");
-  try {
-    loaded = await import("aws4fetch");
-  } catch (cause) {
-    throw new UsageError(
-      "PACKAGE_MISSING",
-      'Expected the package "aws4fetch" beside this one, got none that can be loaded. Install it: npm install aws4fetch.',
-      { cause },
-    );
-  }
+  const { AwsClient: Client } = await optionalPackage("aws4fetch", "1", () => import("aws4fetch"));
   const session = sessionToken === undefined ? {} : { sessionToken };
-  return new loaded.AwsClient({ accessKeyId, secretAccessKey, ...session, service: "s3", region, retries: 0 });
+  return new Client({ accessKeyId, secretAccessKey, ...session, service: "s3", region, retries: 0 });
 }

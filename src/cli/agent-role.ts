@@ -14,14 +14,14 @@ import { type AgentSettings, knownTools } from "./settings.ts";
 
 export interface AgentRoleParts extends MachineOptions {
   readonly more?: readonly Tool[] | undefined;
-  readonly tell?: ((line: string) => void) | undefined;
+  readonly say?: ((line: string) => void) | undefined;
 }
 
 /**
  * The one role of `troupe agent`: an agent with the named tools, or a plan whose steps such agents do. Tools that run or write ask first,
  * unless they are allowed.
  */
-export function agentRole(settings: AgentSettings, { more = [], tell = () => {}, ...ports }: AgentRoleParts): Role {
+export function agentRole(settings: AgentSettings, { more = [], say = () => {}, ...ports }: AgentRoleParts): Role {
   const { tools: named, allow, steps: maxSteps, plan = false } = settings;
   const tools = [...manusTools(ports).filter(({ name }) => named.includes(name)), ...more];
   knownTools(
@@ -44,23 +44,23 @@ export function agentRole(settings: AgentSettings, { more = [], tell = () => {},
       // One after another: the agents share a folder and a person.
       const flow = new PlanningFlow({ model, steps, clock, concurrency: 1, executors: { work: worker } });
       const run = flow.run(ctx.text, { signal: ctx.signal });
-      for await (const event of run) tellPlan(event, ctx, tell);
+      for await (const event of run) sayPlan(event, ctx, say);
       return answerOf(await run.result);
     },
   });
   return defineRole({ name: "Agent", actions: [work] });
 }
 
-function tellPlan(event: FlowEvent, { logger }: Pick<RoleContext, "logger">, tell: (line: string) => void): void {
+function sayPlan(event: FlowEvent, { logger }: Pick<RoleContext, "logger">, say: (line: string) => void): void {
   switch (event.type) {
     case "plan.made": {
       const steps = event.steps.map(({ task, status }) => `${task.id} ${task.instruction}${status === "done" ? " (done)" : ""}`);
-      return tell(`Plan: ${steps.join("; ")}`);
+      return say(`Plan: ${steps.join("; ")}`);
     }
     case "step.started":
-      return tell(`Step ${event.step.task.id}: ${event.step.task.instruction}`);
+      return say(`Step ${event.step.task.id}: ${event.step.task.instruction}`);
     case "step.failed":
-      return tell(`Step ${event.step.task.id} was not done: ${event.why}`);
+      return say(`Step ${event.step.task.id} was not done: ${event.why}`);
     case "warning":
       return logger.warn(event.text);
     case "agent.event":

@@ -122,7 +122,7 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     args: { id: RUN, text: "what to say, in quotes; - reads it from standard input" },
     options: ["The text:", { file: "read the text from a file" }, "to", ...CONTINUED],
     continues: true,
-    load: async () => (await import("./commands/tell.ts")).tell,
+    load: async () => (await import("./commands/resume.ts")).tell,
   },
   {
     name: "hire <id> <role>",

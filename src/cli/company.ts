@@ -70,9 +70,9 @@ export async function openCompany(session: Session, parts: CompanyParts) {
   try {
     const mcpTools = tools.length === 0 ? {} : { mcpTools: tools.map(({ spec }) => spec) };
     const agent = settings.agent && { ...settings.agent, ...dirty, ...mcpTools };
-    const tell = (line: string): void => screen.say(screen.style.faint(shown(line, MAX_PLAN)));
+    const say = (line: string): void => screen.say(screen.style.faint(shown(line, MAX_PLAN)));
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
-    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell, diff });
+    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff });
     const { name, roles, reserve = [], output } = crew;
     const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
     return { team, roles, output, workspace, existing, agent, close };
@@ -121,7 +121,7 @@ export interface RunCrew {
   readonly output?: readonly string[] | undefined;
 }
 
-interface CrewParts extends Pick<AgentRoleParts, "more" | "tell"> {
+interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;

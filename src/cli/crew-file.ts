@@ -3,20 +3,33 @@ import { dirname, resolve } from "node:path";
 import { checkCrew, type Crew, type CrewReport, openCrew, readCrew, shippedCrews } from "../../roles/index.ts";
 import type { CrewSpec } from "../../roles/crew/crew-spec.ts";
 import type { CrewPorts } from "../../roles/crew/open-crew.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
+import { formatUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { memoryWorkspace } from "../workspace/memory-workspace.ts";
 import { refusedSandbox } from "../workspace/sandbox.ts";
 import { userConfig } from "./config.ts";
-import { type Host, valueIn } from "./host.ts";
+import { canAsk, type Host, valueIn } from "./host.ts";
 import { modelsByRole } from "./model-choice.ts";
-import type { ChosenModel, FolderSettings } from "./model-settings.ts";
-import { variableOf } from "./option-values.ts";
+import { type ChosenModel, type FolderSettings, namedModels } from "./model-settings.ts";
+import { setting, variableOf } from "./option-values.ts";
 import type { Flags, OptionName } from "./options.ts";
+import { agrees } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import { BUILT_IN, companyOptions, type CompanySettings, conflict, type CrewSettings, type FileCrew, type ModuleCrew } from "./settings.ts";
+import {
+  BUILT_IN,
+  companyOptions,
+  type CompanySettings,
+  companySettings,
+  conflict,
+  type CrewSettings,
+  type FileCrew,
+  type ModuleCrew,
+  type RunSettings,
+  runSettings,
+} from "./settings.ts";
 import { assertInFolder, importedModule, isInside, readText } from "./text-file.ts";
 
 const MAX_BYTES = 256 * 1024;
@@ -28,7 +41,7 @@ const USUAL_MS = 3_600_000;
 export const NO_PORTS: CrewPorts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
 
 /** The flags of a run without its crew; the crew, unless it is one with settings of its own; and what its file asks for. */
-export interface AskedCrew {
+interface AskedCrew {
   readonly flags: Flags;
   readonly crew: FileCrew | ModuleCrew | undefined;
   readonly asks: FolderSettings | undefined;
@@ -39,7 +52,7 @@ export interface AskedCrew {
  * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file in the user's config folder count as the
  * user's, below options and variables.
  */
-export async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
+async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
   const { crew: word, ...others } = flags;
   if (word === undefined || BUILT_IN.some((name) => name === word)) return { flags, crew: undefined, asks: undefined, models: {} };
   const { foreign } = companyOptions(flags, word);
@@ -162,4 +175,71 @@ export async function assertSound(
   throw new UsageError("CREW_FAULTY", `Expected a crew that can work, got one with ${count}: ${texts.join(" ")}`, {
     data: { faults: faults.map(({ code, message }) => ({ code, message })) },
   });
+}
+
+interface ChosenRun {
+  readonly settings: RunSettings;
+  readonly crew: FileCrew | ModuleCrew | undefined;
+}
+
+interface WishedRun extends ChosenRun {
+  /** Bounds of folders that do not hold, or that are lower than the user's. */
+  readonly notes: readonly string[];
+  readonly widens: readonly string[];
+}
+
+export async function chosenRun(session: Session, flags: Flags): Promise<ChosenRun> {
+  const { host, screen } = session;
+  const { notes, widens, ...chosen } = await wishedRun(session, flags);
+  for (const note of notes) screen.say(screen.style.warn(shown(note)));
+  if (widens.length === 0) return chosen;
+  if (!canAsk(host)) {
+    const wishes = widens.map((text) => shown(text, 300)).join("; ");
+    const advice =
+      "Name the models under models in ~/.config/troupe/config.yaml, or put the crew's file into that folder. At a terminal you are asked";
+    throw new UsageError("FOLDER_ASKS", `Expected a run within your own settings, but a folder asks for more: ${wishes}. ${advice}.`);
+  }
+  screen.print([screen.style.strong("This folder asks for more than you said:"), ...widens.map((text) => `  ${shown(text, 300)}`)]);
+  if (!(await agrees(session, "Allow it for this run?"))) throw new AbortedError("it was not allowed, and nothing was started");
+  return chosen;
+}
+
+export async function wishedRun({ host, settingsFrom: from, folder }: Session, given: Flags): Promise<WishedRun> {
+  const { flags, crew, asks, models } = await chosenCrew({ host, settingsFrom: from }, given);
+  const folders = [asks, folder].filter((one) => one !== undefined);
+  const own = runSettings(flags, host.env, { folders, from });
+  const settings = crew === undefined ? own : { ...own, crew, models: { ...own.models, ...models } };
+  const named = namedModels(flags, host.env);
+  const main = settings.model.kind === "model" && !named.main.has(settings.model.model.id) ? [settings.model.model.id] : [];
+  const users = new Set([...named.all, ...Object.values(models)]);
+  const others = Object.values(settings.models ?? {}).filter((id) => !users.has(id));
+  const company = companySettings(flags, host.env);
+  const isLimited = setting("rounds", flags, host.env) !== undefined;
+  return {
+    settings,
+    crew,
+    notes: folders.flatMap(({ file, budget, rounds }) => [
+      ...boundNote(file, [budget, company.budget, settings.budget], company.isBudgetExplicit, (usd) => `a budget of ${formatUsd(usd)}`),
+      ...boundNote(file, [rounds, company.rounds, settings.rounds], isLimited, (count) => `${count} rounds`),
+    ]),
+    widens: [
+      ...new Set([...main, ...others].map((id) => `${fileOf(id, folders)}: the model ${id}`)),
+      ...folders.flatMap(({ file, widens = [] }) => widens.map((text) => `${file}: ${text}`)),
+    ],
+  };
+}
+
+function fileOf(id: string, folders: readonly FolderSettings[]): string {
+  return folders.find(({ model, roles = {} }) => model === id || Object.values(roles).includes(id))?.file ?? "";
+}
+
+function boundNote<N extends number>(
+  file: string,
+  [wished, own, held]: readonly [wished: N | undefined, own: N, held: N],
+  isGiven: boolean,
+  text: (value: N) => string,
+): readonly string[] {
+  if (wished === undefined) return [];
+  if (wished > own) return [`${file} asks for ${text(wished)}, but a folder raises no bound: it stays at ${text(held)}.`];
+  return isGiven && wished < own && wished === held ? [`${file} lowers your bound to ${text(held)}.`] : [];
 }

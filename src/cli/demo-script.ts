@@ -49,7 +49,7 @@ function normalised(text: string): string {
     .replace(/^(an?|the) /, "");
 }
 
-/** `demo/` stands beside the package's own `package.json`, two folders up in the source and three in the build. */
+/** `demo/` is beside the package's own `package.json`, two folders up in the source and three in the build. */
 function demoFolder(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (const up of ["../..", "../../.."]) {

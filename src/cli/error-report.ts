@@ -64,7 +64,7 @@ function budgetText({ data }: BudgetError): string {
     : `Expected money for the next model call, but ${rest}.`;
 }
 
-/** Hides the values of all variables that are named like secrets, and texts that look like keys. */
+/** Hides the values of all variables that are named like secrets, and strings that look like keys. */
 function maskOf(env: Variables): (text: string) => string {
   const secrets = Object.entries(env).flatMap(([name, value = ""]) =>
     /key|token|secret|password/i.test(name) ? [value.trim()] : addressSecrets(value),

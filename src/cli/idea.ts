@@ -85,8 +85,7 @@ function refuseMistyped(first: string, others: readonly string[]): void {
   const command = mistypedCommand(word);
   const run = `troupe run ${quoted(shown([word, ...others].join(" "), 200))}`;
   if (command !== undefined) {
-    const reason =
-      command === word ? `"${word}" is a command and stands first` : `"${shown(word, 60)}" looks like the command "${command}"`;
+    const reason = command === word ? `"${word}" is a command and comes first` : `"${shown(word, 60)}" looks like the command "${command}"`;
     const meant = ["troupe", command, ...others.map((other) => quoted(shown(other, 60)))].join(" ");
     const expected = `Expected a command or an idea, but ${reason}`;
     throw new UsageError("COMMAND_MISTYPED", `${expected}. Did you mean: ${meant}? To use it as an idea: ${run}`);

@@ -10,7 +10,7 @@ import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
-import { idList, idsMatching, isSingle } from "./stored-run.ts";
+import { findOne, thereAre } from "./stored-run.ts";
 
 const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
@@ -80,28 +80,21 @@ export async function roleIds(store: MemoriesStore): Promise<readonly string[]> 
 }
 
 export function findRole(ids: readonly string[], given: string): string {
-  const matches = idsMatching(ids, given, (id) => id);
-  if (isSingle(matches)) return matches[0];
-  const text = shown(given, 80);
-  if (matches.length > 1) {
-    const expected = `Expected the beginning of one role's id, got "${text}", which ${idList(matches)} have`;
-    throw new UsageError("ROLE_AMBIGUOUS", `${expected}. Say more of it.`);
-  }
-  const known = ids.length === 0 ? "No memories are kept here yet." : `There ${ids.length === 1 ? "is" : "are"} ${idList(ids)}.`;
-  throw new UsageError("ROLE_UNKNOWN", `Expected the id of a role with a memory, or its beginning, got "${text}". ${known}`);
+  const advice = ids.length === 0 ? "No memories are kept here yet." : thereAre(ids);
+  const unknown = "the id of a role with a memory, or its beginning";
+  return findOne(ids, given, { code: "ROLE", one: "role", unknown, advice, idOf: (id) => id });
 }
 
 export function findMessage(entries: readonly StoredMessage[], given: string): StoredMessage {
-  const matches = idsMatching(entries, given, ({ message }) => message.id);
-  if (isSingle(matches)) return matches[0];
-  const text = shown(given, 80);
-  if (matches.length === 0) {
-    const expected = `Expected the id of a message of this memory, or its beginning, got "${text}"`;
-    throw new UsageError("MESSAGE_UNKNOWN", `${expected}. See: troupe memory show <role> --last 100`);
-  }
-  const names = idList(matches.map(({ runId, message }) => (runId === "" ? message.id : `${message.id} of run ${runId}`)));
-  const expected = `Expected the beginning of one message's id, got "${text}", which ${names} have`;
-  throw new UsageError("MESSAGE_AMBIGUOUS", `${expected}. Say more of it, or the run: --run <id>`);
+  return findOne(entries, given, {
+    code: "MESSAGE",
+    one: "message",
+    unknown: "the id of a message of this memory, or its beginning",
+    advice: "See: troupe memory show <role> --last 100",
+    idOf: ({ message }) => message.id,
+    nameOf: ({ runId, message }) => (runId === "" ? message.id : `${message.id} of run ${runId}`),
+    more: "the run: --run <id>",
+  });
 }
 
 /** Vectors made for a search are not written: they would replace those of another program's embedder, which may have been paid for. */

@@ -20,7 +20,7 @@ export function escapedJson(json: string): string {
  * Writes lines at the pace of the reader. It owns the wait for the stream to take more.
  *
  * Lines.L1 (`write`) a line that the stream does not take at once is waited for.
- * Lines.L2 (`#isGone`) once the reader is gone nothing more is written, nobody waits, and nothing is reported: the stream itself does that.
+ * Lines.L2 (`#isGone`) once the reader is gone nothing more is written or awaited, and nothing is reported: the stream itself does that.
  */
 export class Lines {
   readonly #sink: Sink;

@@ -17,25 +17,39 @@ import { type Store, withRuns } from "./store.ts";
 const NAMED = 6;
 
 export function findRun(ids: readonly string[], given: string): string {
-  const matches = idsMatching(ids, given, (id) => id);
-  if (isSingle(matches)) return matches[0];
-  const text = shown(given, 80);
-  if (matches.length > 1) {
-    const names = idList(matches.toReversed());
-    throw new UsageError("RUN_AMBIGUOUS", `Expected the beginning of one run's id, got "${text}", which ${names} have. Say more of it.`);
-  }
-  const known = ids.length === 0 ? "There is none yet." : `There ${ids.length === 1 ? "is" : "are"} ${idList(ids.toReversed())}.`;
-  throw new UsageError("RUN_UNKNOWN", `Expected the id of a run, or its beginning, got "${text}". ${known} See: troupe runs ls`);
+  const known = ids.length === 0 ? "There is none yet." : thereAre(ids.toReversed());
+  const unknown = "the id of a run, or its beginning";
+  const advice = `${known} See: troupe runs ls`;
+  return findOne(ids.toReversed(), given, { code: "RUN", one: "run", unknown, advice, idOf: (id) => id });
 }
 
-export function isSingle<T>(items: readonly T[]): items is readonly [T] {
-  return items.length === 1;
+export function thereAre(ids: readonly string[]): string {
+  return `There ${ids.length === 1 ? "is" : "are"} ${idList(ids)}.`;
 }
 
-/** The items with exactly this id, else those whose id begins with it. */
-export function idsMatching<T>(all: readonly T[], given: string, idOf: (one: T) => string): readonly T[] {
-  const exact = all.filter((one) => idOf(one) === given);
-  return exact.length > 0 || given === "" ? exact : all.filter((one) => idOf(one).startsWith(given));
+interface Wanted<T> {
+  readonly code: "RUN" | "ROLE" | "MESSAGE";
+  readonly one: string;
+  /** What was expected, and what to do, where none fits. */
+  readonly unknown: string;
+  readonly advice: string;
+  readonly idOf: (item: T) => string;
+  /** Default: the id. */
+  readonly nameOf?: (item: T) => string;
+  /** How else one of several is named. */
+  readonly more?: string;
+}
+
+/** The item with exactly this id, else the only one whose id begins with it. */
+export function findOne<T>(all: readonly T[], given: string, { code, one, unknown, advice, idOf, nameOf = idOf, more }: Wanted<T>): T {
+  const exact = all.filter((item) => idOf(item) === given);
+  const matches = exact.length > 0 || given === "" ? exact : all.filter((item) => idOf(item).startsWith(given));
+  const [found, ...others] = matches;
+  if (found !== undefined && others.length === 0) return found;
+  const got = `got "${shown(given, 80)}"`;
+  if (found === undefined) throw new UsageError(`${code}_UNKNOWN`, `Expected ${unknown}, ${got}. ${advice}`);
+  const expected = `Expected the beginning of one ${one}'s id, ${got}, which ${idList(matches.map(nameOf))} have`;
+  throw new UsageError(`${code}_AMBIGUOUS`, `${expected}. Say more of it${more === undefined ? "" : `, or ${more}`}.`);
 }
 
 export function idList(ids: readonly string[], limit: number = NAMED): string {
@@ -46,8 +60,8 @@ export function idList(ids: readonly string[], limit: number = NAMED): string {
 /** Returns the run of a journal that an id, or its beginning, names. Only an unknown or ambiguous id costs a list of all runs. */
 export async function storedRun(journal: Journal, given: string): Promise<string> {
   if (given !== "") {
-    const found = await newestRuns(journal, { limit: 2, prefix: given });
-    if (isSingle(found)) return found[0].runId;
+    const [found, ...others] = await newestRuns(journal, { limit: 2, prefix: given });
+    if (found !== undefined && others.length === 0) return found.runId;
     if ((await knownRun(journal, given)) !== undefined) return given;
   }
   const ids = (await journal.runs()).map(({ runId }) => runId);

@@ -14,9 +14,9 @@ export interface ChangeOptions extends CallOptions, TeamChangeTerms {}
 
 export const changeOptions: Known<ChangeOptions> = { ...callOptions, onTeamChange: kinds.oneOf("refuse", "continue") };
 
-export interface GoOnOptions extends CallOptions, ContinueTerms {}
+export interface ContinueCallOptions extends CallOptions, ContinueTerms {}
 
-export const goOnOptions: Known<GoOnOptions> = {
+export const continueCallOptions: Known<ContinueCallOptions> = {
   ...changeOptions,
   rounds: kinds.count,
   budget: kinds.count,
@@ -43,12 +43,12 @@ export interface ListOptions extends CallOptions {
 export const listOptions: Known<ListOptions> = { ...callOptions, limit: kinds.size, cursor: kinds.text, status: kinds.text };
 
 /** Options of saying something in a conversation. */
-export interface SayOptions extends GoOnOptions {
+export interface SayOptions extends ContinueCallOptions {
   /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: no one in particular. */
   readonly user?: string;
 }
 
-export const sayOptions: Known<SayOptions> = { ...goOnOptions, user: kinds.text };
+export const sayOptions: Known<SayOptions> = { ...continueCallOptions, user: kinds.text };
 
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {

@@ -10,8 +10,8 @@ import {
   type CallOptions,
   changeOptions,
   type ChangeOptions,
-  goOnOptions,
-  type GoOnOptions,
+  continueCallOptions,
+  type ContinueCallOptions,
   listOptions,
   type ListOptions,
   sayOptions,
@@ -127,7 +127,6 @@ export class RunClient {
     return this.#post("/api/runs", given(request), withKey(checked("start", o, startOptions)));
   }
 
-  /** Lists runs, the newest first. */
   async list(o: ListOptions = {}): Promise<RunPage> {
     const { signal, ...query } = checked("list", o, listOptions);
     return this.#get(`/api/runs${queryOf(query)}`, { signal });
@@ -201,8 +200,8 @@ export class RunClient {
   }
 
   /** Answers a question and continues the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */
-  async answer(runId: string, questionId: string, answer: Json, o: GoOnOptions = {}): Promise<RunSummary> {
-    const { signal, ...terms } = checked("answer", o, goOnOptions);
+  async answer(runId: string, questionId: string, answer: Json, o: ContinueCallOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("answer", o, continueCallOptions);
     return this.#post(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
   }
 
@@ -225,8 +224,8 @@ export class RunClient {
   }
 
   /** Ends a pause. @throws UsageError `RUN_INACTIVE` */
-  async proceed(runId: string, o: GoOnOptions = {}): Promise<RunSummary> {
-    const { signal, ...terms } = checked("proceed", o, goOnOptions);
+  async proceed(runId: string, o: ContinueCallOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("proceed", o, continueCallOptions);
     return this.#post(pathOf(runId, "proceed"), terms, { signal });
   }
 
@@ -240,12 +239,10 @@ export class RunClient {
     return this.#post(pathOf(runId, "resume"), given(request), checked("resume", o, callOptions));
   }
 
-  /** Repeats a run from its record, without a call. */
   async replay(runId: string, o: CallOptions = {}): Promise<ReplayReport> {
     return this.#post(pathOf(runId, "replay"), undefined, checked("replay", o, callOptions));
   }
 
-  /** Begins a run that shares the past of another. */
   async fork(runId: string, request: ForkRequest = {}, o: StartOptions = {}): Promise<RunSummary> {
     return this.#post(pathOf(runId, "fork"), given(request), withKey(checked("fork", o, startOptions)));
   }
@@ -255,7 +252,6 @@ export class RunClient {
     return this.#post("/api/forget", given(request), checked("forget", o, callOptions));
   }
 
-  /** Returns a run as text that can be imported elsewhere. */
   async export(runId: string, o: CallOptions = {}): Promise<string> {
     return (await this.#send("GET", pathOf(runId, "export"), checked("export", o, callOptions))).text();
   }

@@ -28,7 +28,7 @@ export interface EffectTeamOptions extends Omit<TeamOptions, "name" | "roles" | 
   readonly timeout?: number;
 }
 
-const LONGEST = 1_000_000;
+const MAX_REQUEST = 1_000_000;
 
 /**
  * Returns a team that does one effect for other processes, which ask through {@link remoteEffects}. A worker serves it as any team: by
@@ -82,8 +82,8 @@ export function effectTeamName(name: string): string {
 
 export function effectIdea({ kind, name, request, idempotent }: EffectCall): string {
   const idea = JSON.stringify({ kind, name, request, idempotent });
-  if (idea.length <= LONGEST) return idea;
-  const text = `Expected a request of at most ${LONGEST} characters for the effect "${name}", got ${idea.length}. Put large parts into a store and send their address.`;
+  if (idea.length <= MAX_REQUEST) return idea;
+  const text = `Expected a request of at most ${MAX_REQUEST} characters for the effect "${name}", got ${idea.length}. Put large parts into a store and send their address.`;
   throw new StepError("EFFECT_TOO_LONG", text);
 }
 

@@ -113,7 +113,7 @@ class RemoteEffects implements EffectPort {
     const { journal, clock } = this.#parts;
     const events: RunEvent[] = [];
     for await (const _ of growthOf(journal, runId, { clock, signal })) {
-      // One after the other: a call takes only so many arguments.
+      // One after the other: the number of arguments of a call is limited.
       for (const event of (await eventsFrom(journal, runId, events.length)) ?? []) events.push(event);
       const end = endOf(events);
       if (end !== undefined && (end.isFinal || events.length > since)) return end;

@@ -3,7 +3,7 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
 /** Milliseconds for which a run works or waits alone: enough for one call of a model. It also ends a wait for an effect of the same worker. */
-export const LONGEST_ALONE = 600_000;
+export const MAX_ALONE = 600_000;
 
 export interface Slot {
   /** Lets others work beside a run that was alone. */
@@ -28,7 +28,7 @@ interface Waiting {
  *
  * Isolation.A1 (`#admit`) no run is at work beside one that is alone.
  * Isolation.A2 (`enter`) a run that is not admitted in time leaves the queue, and the next one is tried.
- * Isolation.A3 (`#slot`) a run shares its slot after `LONGEST_ALONE`.
+ * Isolation.A3 (`#slot`) a run shares its slot after `MAX_ALONE`.
  */
 export class Isolation {
   readonly #clock: Clock;
@@ -90,7 +90,7 @@ export class Isolation {
       this.#isTaken = false;
       this.#admit();
     };
-    const cancelTimer = isAlone ? this.#clock.timer(LONGEST_ALONE, share) : (): void => undefined;
+    const cancelTimer = isAlone ? this.#clock.timer(MAX_ALONE, share) : (): void => undefined;
     return {
       share,
       leave: () => {

@@ -13,7 +13,7 @@ import { answeredUnderWay } from "../team/runs.ts";
 import { executed, giveCommand } from "./command-wire.ts";
 import { Follower } from "./follower.ts";
 
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /** Milliseconds until the next look at a run whose owner neither takes commands nor lets another one claim it. */
 const BETWEEN_OWNERS = 100;
@@ -60,7 +60,7 @@ class CommandedRuns implements RemoteRuns {
         return resultOf(await this.#give(runId, command, signal));
       } catch (error) {
         // The owner has left the run meanwhile.
-        if (!isUnowned(error) || tries === MOST_TRIES) throw error;
+        if (!isUnowned(error) || tries === MAX_TRIES) throw error;
       }
       await sleep(this.#local.parts.options.clock ?? systemClock, BETWEEN_OWNERS, signal);
       try {

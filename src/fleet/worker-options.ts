@@ -50,10 +50,7 @@ const workerOptions: Known<WorkerOptions> = {
   clock: kinds.clock,
 };
 
-export interface WorkerSettings extends Required<Omit<WorkerOptions, "teams" | "workspaces">> {
-  readonly workspaces: RunWorkspaces | undefined;
-  readonly teams: ReadonlyMap<string, Team>;
-}
+export type WorkerSettings = ReturnType<typeof workerSettings>;
 
 const CONCURRENCY = 64;
 const GRACE = 30_000;
@@ -62,7 +59,7 @@ const WORKSPACE_EVERY = 60_000;
 
 const aTeam: Shape = having("a team", "run", "resume", "send");
 
-export function workerSettings(options: WorkerOptions): WorkerSettings {
+export function workerSettings(options: WorkerOptions) {
   checkGivenOptions("startWorker", options, workerOptions);
   const { driver, journal, concurrency = CONCURRENCY, grace = GRACE, tries = TRIES } = options;
   const { workspaces, workspaceEvery = WORKSPACE_EVERY } = options;

@@ -11,7 +11,7 @@ import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
-import { Isolation, LONGEST_ALONE, mayEndProcess, type Slot } from "./isolation.ts";
+import { Isolation, MAX_ALONE, mayEndProcess, type Slot } from "./isolation.ts";
 import { DrivenFolder } from "./driven-folder.ts";
 import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worker-options.ts";
 
@@ -19,7 +19,6 @@ import { type WorkerOptions, type WorkerSettings, workerSettings } from "./worke
 export interface Worker {
   /** Resolves when the worker has drained. Rejects when the engine has lost it: then its process should end. */
   readonly ended: Promise<void>;
-  /** Runs that it drives now. */
   readonly runs: number;
   readonly isDraining: boolean;
   /** Takes no further run, stops its runs at the next recorded point, and gives them back. Resolves when all are given back. */
@@ -28,17 +27,16 @@ export interface Worker {
 
 /** Milliseconds until a run that could not continue is delivered again: doubled each time. */
 const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 30_000;
+const MAX_PAUSE = 30_000;
 
 const WAIT_FOR_SLOT = 30_000;
 const AFTER_WAIT = 5_000;
 /** Limit on the remembered runs without a slot. The oldest is forgotten first. */
-const MOST_REFUSED = 10_000;
+const MAX_REFUSED = 10_000;
 
 /**
- * Starts a worker: it takes the runs of its teams from the driver and drives each to its end. Resolves when it can take the first one. Runs
- * are submitted by `team.submit`, in any process. A run that has come to rest is done, whatever its status. One that waits for an answer with a
- * deadline comes back when the deadline has passed.
+ * Starts a worker: it takes the runs of its teams from the driver and drives each to its end. Runs are submitted by `team.submit`, in any
+ * process. A run that has come to rest is done; one that waits for an answer comes back when its deadline has passed.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN`; errors of the driver; JournalError for a journal that cannot be read
  * @example
@@ -73,7 +71,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
  * FleetWorker.W3 (`#verdict`) a job is done only when its run is at rest, or was given up and that was logged.
  * FleetWorker.W4 (`drain`) afterwards every run is at rest or given back.
  * FleetWorker.W5 (`#slot`) a run whose owner died and that has recorded no answer since runs alone, so that a further death counts against it
- * only. It runs beside others when it got no slot without them for `LONGEST_ALONE`.
+ * only. It runs beside others when it got no slot without them for `MAX_ALONE`.
  * FleetWorker.W6 (`#notNow`) a run is given up after `tries` refusals: drains, deaths and errors that pass are none.
  */
 class FleetWorker implements Worker {
@@ -174,11 +172,11 @@ class FleetWorker implements Worker {
     if (!isAlone || this.isDraining) return slot;
     // Those at work may never leave, or may wait for this one.
     const since = this.#refused.get(runId) ?? clock.now();
-    const isShared = slot === undefined && clock.now() - since > LONGEST_ALONE;
+    const isShared = slot === undefined && clock.now() - since > MAX_ALONE;
     const shared = isShared ? await this.#isolation.enter({ isAlone: false, limit: WAIT_FOR_SLOT, signal }) : undefined;
     this.#refused.delete(runId);
     if (slot === undefined && shared === undefined) this.#refused.set(runId, since);
-    if (this.#refused.size > MOST_REFUSED) this.#refused.delete(this.#refused.keys().next().value ?? "");
+    if (this.#refused.size > MAX_REFUSED) this.#refused.delete(this.#refused.keys().next().value ?? "");
     logger.warn(`A run whose owner died ${slotText(slot, shared)}`, { run: runId });
     return slot ?? shared;
   }
@@ -299,7 +297,7 @@ function slotText(alone: Slot | undefined, shared: Slot | undefined): string {
 }
 
 function pauseOf(attempt: number): number {
-  return Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), LONGEST_PAUSE);
+  return Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), MAX_PAUSE);
 }
 
 function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readonly job?: RunJob } {

@@ -4,31 +4,21 @@ import { TroupeError } from "./troupe-error.ts";
  * An interruption, not a failure: the run stops, is out of money, or waits for a person. An activation in which one was thrown is
  * suspended: it is never recorded as done or failed, whatever its code catches.
  * @example
- * import { ControlError, defineAction } from "troupe";
+ * import { ControlError } from "troupe";
  *
- * export const Summarise = defineAction({
- *   name: "Summarise",
- *   run: async (ctx) => {
- *     try {
- *       return await ctx.ask(`Summarise: ${ctx.text}`);
- *     } catch (error) {
- *       if (error instanceof ControlError) throw error; // the run was stopped or is out of money: not a failure of the model
- *       return ctx.text;
- *     }
- *   },
- * });
+ * export function fallback(error: unknown, text: string): string {
+ *   if (error instanceof ControlError) throw error; // the run was stopped or is out of money: not a failure of the model
+ *   return text;
+ * }
  */
 export class ControlError extends TroupeError {}
 
 /**
  * The run or the caller asked to stop. Code: `ABORTED`. The run ends as `stopped` and can be resumed.
  * @example
- * import { AbortedError, defineRole, Team } from "troupe";
+ * import { AbortedError } from "troupe";
  *
- * const stop = new AbortController();
- * const sleeper = defineRole({ name: "Sly", react: () => stop.abort() });
- * const { status, error } = await new Team({ roles: [sleeper] }).run("sleep", { signal: stop.signal }).result;
- * console.log(status, error instanceof AbortedError); // stopped true
+ * console.log(new AbortedError("enough is said").message); // Stopped: enough is said.
  */
 export class AbortedError extends ControlError {
   constructor(reason = "the run was asked to stop", cause?: unknown) {
@@ -41,7 +31,7 @@ export class MovedError extends ControlError {
   readonly isDrained: boolean;
 
   constructor(runId: string, { isDrained = false, cause }: { readonly isDrained?: boolean; readonly cause?: unknown } = {}) {
-    const why = isDrained ? "was given back, so that another process goes on with it" : "has another owner now";
+    const why = isDrained ? "was given back, so that another process continues it" : "has another owner now";
     super("MOVED", `Run ${runId} ${why}. Follow it there, or resume it here when that one is done.`, {
       ...(cause === undefined ? {} : { cause }),
       data: { runId, isDrained },
@@ -56,14 +46,9 @@ const ONE_CENT = 10_000;
  * The next model call may cost more than the budget has left. Code: `BUDGET`. `data` holds `needed`, `left` and `budget` in micro-dollars,
  * and `of`: the owner of the budget, where it is not the run.
  * @example
- * import { BudgetError, defineAction, defineRole, Team, usd } from "troupe";
- * import { scriptedModel } from "troupe/testing";
+ * import { BudgetError } from "troupe";
  *
- * const Draft = defineAction({ name: "Draft", prompt: (ctx) => ctx.text });
- * const model = scriptedModel(["A line."], { price: { input: 1, output: 10 } });
- * const team = new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model, budget: usd(0.01) });
- * const { status, error } = await team.run("a line").result;
- * console.log(status, error instanceof BudgetError); // budget true
+ * console.log(new BudgetError({ needed: 30_000, left: 20_000, budget: 50_000 }).code); // BUDGET
  */
 export class BudgetError extends ControlError {
   constructor(data: { readonly needed: number; readonly left: number; readonly budget: number; readonly of?: string }) {
@@ -90,12 +75,10 @@ function unitHint(budget: number): string {
  * A person must answer and none is available. Code: `WAITING`. The run ends as `waiting`; `team.answer(runId, questionId, text)` resumes
  * it. `data` holds `questionId`, `question` and `role`.
  * @example
- * import { defineRole, Team, WaitingError } from "troupe";
+ * import { WaitingError } from "troupe";
  *
- * const clerk = defineRole({ name: "Clara", react: async (rc) => rc.message(await rc.human.ask("Publish it?")) });
- * const { status, error, questions } = await new Team({ roles: [clerk] }).run("a note").result;
- * console.log(status, error instanceof WaitingError); // waiting true
- * console.log(questions[0]?.text); // Publish it?
+ * const { message } = new WaitingError({ questionId: "q1", question: "Publish it?", role: "Clara" });
+ * console.log(message); // Clara waits for a human to answer: Publish it?
  */
 export class WaitingError extends ControlError {
   constructor(data: { readonly questionId: string; readonly question: string; readonly role: string }) {
@@ -107,16 +90,10 @@ export class WaitingError extends ControlError {
  * A replayed or resumed activation asked for something that its record lacks, or ended differently. Code: `DIFFERENCE`. The message shows
  * both sides.
  * @example
- * import { defineAction, defineRole, DifferenceError, memoryJournal, Team } from "troupe";
- * import { scriptedModel } from "troupe/testing";
+ * import { DifferenceError, type Team } from "troupe";
  *
- * const journal = memoryJournal();
- * function team(prompt: string): Team {
- *   const Draft = defineAction({ name: "Draft", prompt: () => prompt });
- *   return new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model: scriptedModel(["A line."]), journal });
+ * export async function isEqual(team: Team, runId: string): Promise<boolean> {
+ *   return !((await team.replay(runId).result).error instanceof DifferenceError);
  * }
- * await team("Write a line.").run("go", { id: "one" }).result;
- * const { error } = await team("Write two lines.").replay("one").result;
- * console.log(error instanceof DifferenceError); // true
  */
 export class DifferenceError extends ControlError {}

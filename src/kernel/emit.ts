@@ -6,7 +6,7 @@ export interface Notice {
 /** Absent when there is no listener, so that no notice is made. */
 export type Emit<N extends Notice = Notice> = (notice: N) => void;
 
-/** Facts of a log entry: the id of a run, a status, a duration in milliseconds. Never texts of messages. */
+/** Facts of a log entry: the id of a run, a status, a duration in milliseconds. Never contents of messages. */
 export type LogFields = { readonly [name: string]: string | number | boolean | null | undefined };
 
 /**

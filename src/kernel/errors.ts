@@ -5,7 +5,7 @@
 import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
 export { AbortedError, BudgetError, ControlError, DifferenceError, MovedError, WaitingError } from "./control-errors.ts";
-export { type ErrorJson, type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
+export { type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
 
 /**
  * A value is not plain JSON, for example `NaN`, a function, or an object that contains itself. Code: `NOT_JSON`. The message has its path.
@@ -83,11 +83,9 @@ export class QueueFullError extends TroupeError {
 /**
  * An activation, a tool or a model call ran past its time limit. Code: `TIMEOUT`.
  * @example
- * import { defineRole, Team, TimeoutError } from "troupe";
+ * import { TimeoutError } from "troupe";
  *
- * const slow = defineRole({ name: "Slow", timeout: 10, react: () => new Promise<void>(() => undefined) });
- * const { status, error } = await new Team({ roles: [slow] }).run("hello").result;
- * console.log(status, error instanceof TimeoutError); // failed true
+ * console.log(new TimeoutError("the call", 10).code); // TIMEOUT
  */
 export class TimeoutError extends TroupeError {
   constructor(what: string, ms: number) {
@@ -134,18 +132,11 @@ export class ActionError extends TroupeError {}
  * A model or its server failed. Codes: `MODEL_AUTH`, `MODEL_RATE_LIMIT`, `MODEL_UNREACHABLE`, `MODEL_SERVER`, `MODEL_TIMEOUT`,
  * `MODEL_EMPTY`, `MODEL_TRUNCATED`, `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_REDIRECTED`, `MODEL_UNPRICED` and others; the guide has
  * the remedy for each.
- *
  * @example
- * import { type ChatModel, ModelError } from "troupe";
+ * import { ModelError } from "troupe";
  *
- * export async function answer(model: ChatModel, question: string): Promise<string> {
- *   const signal = AbortSignal.timeout(30_000);
- *   try {
- *     return (await model.chat({ messages: [{ role: "user", content: question }] }, { signal })).content;
- *   } catch (error) {
- *     if (error instanceof ModelError && error.retryable) return "The model is busy. Try again later.";
- *     throw error;
- *   }
+ * export function isWorthATry(error: unknown): boolean {
+ *   return error instanceof ModelError && error.retryable;
  * }
  */
 export class ModelError extends TroupeError {
@@ -161,33 +152,22 @@ export class ModelError extends TroupeError {
  * The reply of a model did not fit the schema, also after two further requests. Code: `OUTPUT_INVALID`. `data` has the text of the reply
  * and the issues.
  * @example
- * import { defineAction, defineRole, OutputError, Team } from "troupe";
- * import { scriptedModel } from "troupe/testing";
- * import { z } from "zod";
+ * import { OutputError } from "troupe";
  *
- * const Guess = defineAction({ name: "Guess", output: z.object({ age: z.number() }), prompt: (ctx) => ctx.text });
- * const model = scriptedModel(() => "no idea");
- * const { error } = await new Team({ roles: [defineRole({ name: "Gus", actions: [Guess] })], model }).run("How old?").result;
- * console.log(error instanceof OutputError, error?.code); // true OUTPUT_INVALID
+ * export function replyIn(error: OutputError): unknown {
+ *   return error.data; // the text of the reply, and the issues
+ * }
  */
 export class OutputError extends TroupeError {}
 
 /**
  * An operation on files, folders or git of a workspace was refused or failed. Codes: `WORKSPACE_PATH`, `WORKSPACE_LIMIT`,
  * `WORKSPACE_CHANGED`, `WORKSPACE_GIT`, `WORKSPACE_FULL`, `WORKSPACE_IO` and others.
- *
  * @example
  * import { WorkspaceError } from "troupe";
- * import type { Workspace } from "troupe/workspace";
  *
- * export async function save(workspace: Workspace, path: string, text: string): Promise<boolean> {
- *   try {
- *     await workspace.write(path, text);
- *     return true;
- *   } catch (error) {
- *     if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return false; // "../secrets", "/etc/passwd"
- *     throw error;
- *   }
+ * export function isOutside(error: unknown): boolean {
+ *   return error instanceof WorkspaceError && error.code === "WORKSPACE_PATH"; // "../secrets", "/etc/passwd"
  * }
  */
 export class WorkspaceError extends TroupeError {}

@@ -5,16 +5,16 @@ export type Mask = (text: string) => string;
 /** The form of common providers' keys. */
 const KEY_SHAPES = /\b(?:(?:sk|pk|rk|gsk|xai|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,})/g;
 
-const SHORTEST_KEY = 19;
+const MIN_KEY = 19;
 
 const MASKED = "[secret]";
 
 /** Shorter ones would mask parts of ordinary text. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET = 6;
 
 /** Masks the given secrets, plain and in JSON, and all that looks like a provider's key. Without secrets it is always the same function. */
 export function maskSecrets(secrets: readonly string[]): Mask {
-  const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+  const known = secrets.filter((secret) => secret.length >= MIN_SECRET);
   if (known.length === 0) return withoutKeys;
   const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
   // A secret that contains another is masked as a whole.
@@ -23,13 +23,13 @@ export function maskSecrets(secrets: readonly string[]): Mask {
 }
 
 function withoutKeys(text: string): string {
-  return text.length < SHORTEST_KEY ? text : text.replace(KEY_SHAPES, MASKED);
+  return text.length < MIN_KEY ? text : text.replace(KEY_SHAPES, MASKED);
 }
 
 const MAX_SAID = 500;
 const BEARER = /\bBearer\s+[^\s"',;]+/g;
 
-/** Returns a mask for texts of servers and libraries in errors: also without control characters, at most 500 characters. */
+/** Masks what servers and libraries say in errors: also without control characters, at most 500 characters. */
 export function redactor(secrets: readonly string[]): Mask {
   const mask = maskSecrets(secrets);
   return (text) => {

@@ -14,13 +14,13 @@ export interface Refusal {
   readonly retryAfter?: string | undefined;
 }
 
-const MOST_SAID = 300;
+const MAX_SAID = 300;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 /** `status 404: "nope". Nothing is at this path: look at the url.` */
 export function refusalText({ status, said = "", retryAfter }: Refusal, terms: ServerTerms): string {
-  const quoted = shownText(redactor([])(said).replace(/\s+/g, " "), MOST_SAID);
+  const quoted = shownText(redactor([])(said).replace(/\s+/g, " "), MAX_SAID);
   const wait = BUSY.has(status) ? waitText(retryAfter) : "";
   return `status ${status}${quoted === "" ? "" : `: ${JSON.stringify(quoted)}`}. ${adviceOn(status, terms)}${wait}`;
 }
@@ -81,7 +81,7 @@ export function unreachedText(error: unknown): string | undefined {
   }
   const isUntold = causes.some(({ message }) => message === UNTOLD);
   const last = causes.at(-1)?.message;
-  return isUntold && last !== UNTOLD && typeof last === "string" && last !== "" ? shownText(last, MOST_SAID) : undefined;
+  return isUntold && last !== UNTOLD && typeof last === "string" && last !== "" ? shownText(last, MAX_SAID) : undefined;
 }
 
 interface Thrown {

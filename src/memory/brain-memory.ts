@@ -295,7 +295,7 @@ export class BrainMemory {
     return this.#model.titleOf(await this.summarize(text, { signal }), signal);
   }
 
-  /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
+  /** Summarizes a string of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
   async summarize(text: string, o: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
     checkKnownOptions("summarize", o, { ...callOptions, maxWords: kinds.size });
     const { signal, maxWords } = o;

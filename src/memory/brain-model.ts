@@ -95,7 +95,7 @@ export class BrainModel {
   async rewrite(sentence: string, context: string, signal: AbortSignal | undefined): Promise<string> {
     if (context.trim() === "" || sentence.trim() === "") return sentence;
     const task =
-      "You complete a sentence with what it leaves out and its context tells: who, what, when. Answer with the completed sentence alone, in its own language. If nothing is missing, answer with the sentence as it is.";
+      "You complete a sentence with what it leaves out and its context says: who, what, when. Answer with the completed sentence alone, in its own language. If nothing is missing, answer with the sentence as it is.";
     return (await this.#ask(question(task, { context, sentence }), signal)).trim();
   }
 

@@ -198,7 +198,7 @@ export class MemoryStorage {
   }
 
   /**
-   * Returns the messages that are most similar to a text or a message, best first: by words, or with an embedder by vectors. A stored message
+   * Returns the messages that are most similar to a string or a message, best first: by words, or with an embedder by vectors. A stored message
    * finds itself too.
    *
    * @throws UsageError `OPTION_INVALID`, MemoryError, ControlError when the signal aborts

@@ -44,14 +44,10 @@ export function dueMerge({ oldest, older, recent }: SummaryLevels): Merge | unde
 }
 
 /** Levels that have changed since, because others were loaded, stay unchanged. */
-export function merged(levels: SummaryLevels, { level, items }: Merge, text: string): SummaryLevels {
+function merged(levels: SummaryLevels, { level, items }: Merge, text: string): SummaryLevels {
   if (items.some((item, n) => levels[level][n] !== item)) return levels;
   if (level === "older") return { ...levels, oldest: text, older: levels.older.slice(items.length) };
   return { ...levels, older: [...levels.older, text], recent: levels.recent.slice(items.length) };
-}
-
-export function withRecent(levels: SummaryLevels, text: string): SummaryLevels {
-  return { ...levels, recent: [...levels.recent, text] };
 }
 
 export function joined(stored: SummaryLevels, here: SummaryLevels): SummaryLevels {
@@ -89,7 +85,7 @@ export async function nextSummary(parts: SummaryParts): Promise<NextSummary | un
   for (const message of covers) items.push(await readable(parts, message));
   const range = isTimeless ? undefined : timeRange(covers);
   const text = boundedSummary(await ask(summaryPrompt({ earlier: summaryText(levels), items, range })));
-  return { covers, change: (now) => withRecent(now, text) };
+  return { covers, change: (now) => ({ ...now, recent: [...now.recent, text] }) };
 }
 
 /** A message that alone exceeds the limit is summarized in windows first. */

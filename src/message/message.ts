@@ -13,7 +13,7 @@ import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./addres
 import { ownForm } from "./metagpt-form.ts";
 
 /**
- * The role of a message in a conversation: any text that is not empty. Models know the four suggested roles; any other one, such as a profile,
+ * The role of a message in a conversation: any string that is not empty. Models know the four suggested roles; any other one, such as a profile,
  * is kept and sent to a model as the user's.
  */
 export type MessageRole = "system" | "user" | "assistant" | "tool" | (string & Record<never, never>);
@@ -50,7 +50,7 @@ export interface Message<P = unknown> {
 export interface MessageFields<P = unknown> {
   readonly id?: string;
   readonly instructContent?: P;
-  /** Any text that is not empty. Default: `user`. */
+  /** Any string that is not empty. Default: `user`. */
   readonly role?: MessageRole;
   readonly causeBy?: Address | undefined;
   readonly sentFrom?: Address | undefined;
@@ -97,7 +97,7 @@ export function createMessage<P = unknown>(content: string, given?: MessageField
     causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
     sentFrom === undefined ? "" : nameOr(sentFrom, ""),
     addressedIn(fields),
-    parents === undefined || parents === null ? nobody : listedParents(parents),
+    parents === undefined || parents === null ? NO_PARENTS : listedParents(parents),
     fields.timestamp ?? systemClock.now(),
   );
   if (causeBy === undefined) causeLeftOpen.add(message);
@@ -121,7 +121,7 @@ export function checkFields(fields: object, what: string = "a message"): void {
   if (!areKnown) checkKnownOptions(what, fields, messageFields);
 }
 
-const nobody: readonly string[] = Object.freeze([]);
+const NO_PARENTS: readonly string[] = Object.freeze([]);
 const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
 
@@ -129,7 +129,7 @@ export const NO_METADATA: Message["metadata"] = Object.freeze({});
 export function frozenMessage(read: Message): Message {
   const message: { -readonly [Key in keyof Message]?: Message[Key] } = read;
   const { parents, sendTo, metadata } = message;
-  if (Array.isArray(parents) && parents.length === 0) message.parents = nobody;
+  if (Array.isArray(parents) && parents.length === 0) message.parents = NO_PARENTS;
   if (Array.isArray(sendTo) && sendTo.length === 1 && sendTo[0] === ROUTE_TO_ALL) message.sendTo = everybody;
   if (isRecord(metadata) && Object.keys(metadata).length === 0) message.metadata = NO_METADATA;
   return deepFreeze(read);
@@ -152,8 +152,8 @@ export function buildMessage<P>(
       `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`,
     );
   }
-  if (typeof id !== "string") throw invalid("id", "a text", id);
-  if (typeof role !== "string" || role === "") throw invalid("role", "a text that is not empty", role);
+  if (typeof id !== "string") throw invalid("id", "a string", id);
+  if (typeof role !== "string" || role === "") throw invalid("role", "a string that is not empty", role);
   for (const parent of parents) if (typeof parent !== "string") throw invalid("parents", "a list of ids", parent);
   if (!Number.isFinite(timestamp)) throw invalid("timestamp", "a number of milliseconds", timestamp);
   const { metadata = NO_METADATA, instructContent, priority = 0 } = fields;
@@ -165,7 +165,7 @@ export function buildMessage<P>(
     causeBy,
     sentFrom,
     sendTo,
-    parents: parents.length === 0 ? nobody : parents,
+    parents: parents.length === 0 ? NO_PARENTS : parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : metadataOf(metadata),
   };

@@ -1,8 +1,8 @@
 /*
- * Converts the form in which MetaGPT writes a message. No class is looked up, and no type text is evaluated.
+ * Converts the form in which MetaGPT writes a message. No class is looked up, and no type expression is evaluated.
  *
  * MetaGPT writes `cause_by` and addresses as paths of Python classes (`metagpt.actions.write_prd.WritePRD`): the class is the name here.
- * A payload stands beside the class it was made of: `{ "class", "mapping" | "module", "value" }`. The value is the payload.
+ * MetaGPT writes a payload beside the class it was made of: `{ "class", "mapping" | "module", "value" }`. The value is the payload.
  */
 
 import { isRecord } from "../kernel/value-kind.ts";

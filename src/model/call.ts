@@ -1,4 +1,4 @@
-import { defined, isCount } from "../kernel/value-kind.ts";
+import { isCount } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -74,11 +74,8 @@ function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requir
   const { budget } = attempts;
   const isBound = requirePrice === true || (budget !== undefined && budget.isBinding !== false);
   const price = knownPrice(model, prices);
-  const { maxOutputTokens: most } = model;
-  if (request.maxTokens !== undefined)
-    return request.maxTokens > (most ?? Infinity) ? { ...request, ...defined({ maxTokens: most }) } : request;
-  if (!isBound || price === undefined || isFree(price)) return request;
-  return { ...request, maxTokens: most ?? Math.min(DEFAULT_MAX_TOKENS, price.maxOutput ?? DEFAULT_MAX_TOKENS) };
+  if (request.maxTokens !== undefined || !isBound || price === undefined || isFree(price)) return request;
+  return { ...request, maxTokens: model.maxOutputTokens ?? Math.min(DEFAULT_MAX_TOKENS, price.maxOutput ?? DEFAULT_MAX_TOKENS) };
 }
 
 /**
@@ -112,7 +109,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
 function heldFor(model: ChatModel, request: ChatRequest, deps: CallDeps): number {
   const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
-  return price === undefined ? 0 : holdFor(boundedRequest(model, request, deps), price);
+  return price === undefined ? 0 : holdFor(boundedRequest(model, request, deps), price, model.maxOutputTokens);
 }
 
 async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, hold: number): Promise<ChatResponse> {

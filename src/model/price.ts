@@ -76,13 +76,15 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
 
 /**
  * The largest possible cost of a call: no token is shorter than a byte, so the UTF-8 bytes of the request bound the input, pictures by
- * their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
+ * their bytes and a flat allowance, and `maxTokens` bounds the output.
+ *
+ * @param maxOutput tokens of one reply of the model
  */
-export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
+export function holdFor(request: ChatRequest, price: ModelPrice, maxOutput: number = price.maxOutput ?? DEFAULT_MAX_TOKENS): MicroUsd {
   const { longPrompt } = price;
   if (isFree(price)) return 0 as MicroUsd;
   const input = inputBound(request);
-  const output = request.maxTokens ?? DEFAULT_MAX_TOKENS;
+  const output = request.maxTokens ?? maxOutput;
   const tiers = longPrompt !== undefined && input > longPrompt.over ? [price, longPrompt] : [price];
   let most = 0;
   for (const tier of tiers) most = Math.max(most, input * units(Math.max(tier.input, tier.cachedInput ?? 0)) + output * units(tier.output));

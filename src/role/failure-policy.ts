@@ -3,7 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 
 /**
  * The handling of a failed activation. `stop`: its messages stay in the mailbox and the run ends with status `failed`. `skip`: they become
- * dead letters and the run goes on. `retry`: the activation runs again first.
+ * dead letters and the run continues. `retry`: the activation runs again first.
  */
 export type FailurePolicy = "stop" | "skip" | RetryActivation;
 

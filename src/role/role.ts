@@ -1,3 +1,4 @@
+import { type AnySchema, zodOf } from "../model/standard-schema.ts";
 import { roleSpec } from "./role-spec.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -60,7 +61,7 @@ export interface RoleOptions<S = CustomState> {
   readonly maxReactLoop?: number;
   readonly model?: ChatModel;
   /** Checks the custom state; its defaults are the initial state. */
-  readonly state?: z.ZodType<S>;
+  readonly state?: AnySchema<S>;
   /** Tools in mode `agent`; made by `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Options of the agent in mode `agent`. */
@@ -141,7 +142,7 @@ export class Role<S = CustomState> {
   readonly mailbox: Mailbox | undefined = undefined;
   readonly memory: RoleMemoryOptions | false | undefined = undefined;
 
-  /** Returns the news in the inbox. Default: the messages that are not in memory yet. */
+  /** Default: the messages in the inbox that are not in memory yet. */
   observe(rc: RoleContext<S>): Awaitable<readonly Message[]> {
     return observe(rc);
   }
@@ -161,13 +162,11 @@ export class Role<S = CustomState> {
     return react(this, rc, { think: this.think !== Role.prototype.think, act: this.act !== Role.prototype.act });
   }
 
-  /** Returns the tasks of mode `plan_and_act`, in place of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
 
   /** Replaces observing, thinking and acting; see {@link StepRoleOptions}. */
   step?(state: Immutable<S>, message: Message, out: StepOut): Immutable<S> | void | undefined;
 
-  /** Replaces observing, thinking and acting; see {@link StepsRoleOptions}. */
   steps?(state: Immutable<S>, messages: readonly Message[], out: StepOut): Immutable<S> | void | undefined;
 }
 
@@ -210,6 +209,9 @@ function definedMembers(options: object): object {
   return Object.fromEntries(
     Object.entries(options)
       .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [key, typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(options) : value]),
+      .map(([key, value]) => [
+        key,
+        key === "state" ? zodOf(value) : typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(options) : value,
+      ]),
   );
 }

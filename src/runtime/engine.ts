@@ -72,7 +72,7 @@ export class Engine {
   readonly tell: Tell;
   readonly observed: Announcer["types"];
   readonly resumed: EngineParts["resumed"];
-  /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
+  /** Ended when the run is stopped from outside, and when nothing can continue. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
   /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
   checkpoint: (() => boolean) | undefined;
@@ -280,7 +280,7 @@ export class Engine {
         this.#parts.announcer.gaveUp(name, result.error);
         return "done";
       case "stopped":
-        // In a replay a failure is part of the record, which may go on after it.
+        // In a replay a failure is part of the record, which may continue after it.
         if (this.#parts.mode === "live") this.failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":

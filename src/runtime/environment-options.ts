@@ -58,7 +58,7 @@ export interface EnvironmentOptions {
   readonly onFailure?: FailurePolicy;
   /**
    * A message of a role to an address that no role has is a dead letter and causes a warning (`warn`), or fails the activation with the
-   * UsageError `ADDRESS_UNKNOWN`, so that `onFailure` decides, and the model of an agent is told (`fail`). Default `warn`.
+   * UsageError `ADDRESS_UNKNOWN`, so that `onFailure` decides, and an agent's model sees the error (`fail`). Default `warn`.
    */
   readonly onDeadAddress?: "warn" | "fail";
   readonly human?: HumanPort;
@@ -89,7 +89,7 @@ export interface EnvironmentOptions {
    * opened: resumed, answered, or found by a server that starts. Default never: its worst case counts as spent until `Team.settle`.
    */
   readonly uncertainAfter?: number;
-  /** Texts that must never be recorded, besides texts that look like a key. */
+  /** Strings that must never be recorded, besides those that look like a key. */
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
   readonly messageLimit?: number;

@@ -77,9 +77,9 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   return state;
 }
 
-export function userMessage({ outside, told }: RunState, content: string, clock: Clock = systemClock): Message {
+export function userMessage({ outside, fromOutside }: RunState, content: string, clock: Clock = systemClock): Message {
   let nth = outside + 1;
-  while (told.has(`user#${nth}`)) nth += 1;
+  while (fromOutside.has(`user#${nth}`)) nth += 1;
   return createMessage(content, { id: `user#${nth}`, timestamp: clock.now() });
 }
 

@@ -168,7 +168,7 @@ export class Environment {
   }
 
   /**
-   * Publishes a message from outside. A text becomes a user requirement; a later one becomes feedback where a role watches
+   * Publishes a message from outside. A string becomes a user requirement; a later one becomes feedback where a role watches
    * `UserFeedback`. A priority belongs to the message: `createMessage(text, { priority })`.
    *
    * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for options besides the message; QueueFullError `MAILBOX_FULL`
@@ -213,7 +213,7 @@ export class Environment {
   }
 
   /**
-   * Waits until everything that was published is in the journal, and gives the run up, so that another process can go on with it. `run` does so at
+   * Waits until everything that was published is in the journal, and gives the run up, so that another process can continue it. `run` does so at
    * its end; this is for a message that was published after it, and for an environment that was restored and not run. Without a journal it does
    * nothing. The next message or `run` claims the run again.
    *
@@ -242,16 +242,16 @@ export class Environment {
   async snapshot(): Promise<Json> {
     this.#assertAtRest();
     this.#opening?.record();
-    // The environment may go on before the code below is loaded.
+    // The environment may continue before the code below is loaded.
     const now = copyState(this.state);
     const { environmentSnapshot } = await import("./snapshot/environment-snapshot.ts");
     return environmentSnapshot(now);
   }
 
   /**
-   * Returns an environment that goes on from a snapshot, or from its record in a journal, as if it had not stopped: it has the same roles, mailboxes,
+   * Returns an environment that continues from a snapshot, or from its record in a journal, as if it had not stopped: it has the same roles, mailboxes,
    * memories and random numbers. Model, clock, limits and other things outside of the state are given again, and a scheduler of one's own; the
-   * streams of {@link Environment.stream} begin anew. One that is restored from its record claims the run, and goes on with the record.
+   * streams of {@link Environment.stream} begin anew. One that is restored from its record claims the run, and continues the record.
    *
    * @param o its `roles` are the definitions of the hired roles, found by their own names
    * @throws UsageError `SNAPSHOT_INVALID` for a snapshot that is damaged or of another version; `TEAM_CHANGED`, `SCHEDULER_UNKNOWN`,

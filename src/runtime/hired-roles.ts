@@ -31,7 +31,6 @@ export interface Definition {
 export class HiredRoles {
   readonly #state: RunState;
   readonly #memories: RoleMemories;
-  /** Routes messages to them. */
   readonly directory: Directory;
   readonly #definitions = new Map<RoleSpec, Definition>();
   /** By the index of each role in the run. A resumed run may have roles that are not hired now. */
@@ -98,7 +97,6 @@ export class HiredRoles {
     if (!isKnown) this.directory.add(state, definition.listening);
   }
 
-  /** Definitions of roles that only listen. */
   get idle(): readonly RoleSpec[] {
     return [...this.#definitions.keys()].filter(onlyListens);
   }

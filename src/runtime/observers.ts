@@ -17,7 +17,7 @@ import type { RoleMemories } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
 import { nearestText } from "./routing/spelling.ts";
 
-/** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
+/** Returns the function that emits notices of a type; undefined while no one observes that type. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
 
 type AnyObserver = (observed: Observed) => unknown;
@@ -29,7 +29,6 @@ type AnyObserver = (observed: Observed) => unknown;
  */
 export class ObserverRegistry {
   readonly #emitter = new EventEmitter();
-  /** Types with an observer. */
   readonly #types = new Set<Observed["type"]>();
 
   get types(): Pick<ReadonlySet<Observed["type"]>, "has"> {
@@ -89,13 +88,12 @@ export interface AnnouncerParts {
 /**
  * Reports events to the memories, the logger and the observers of an environment. It owns the set of roles whose full mailboxes it has warned of.
  *
- * Announcer.A1 (`tellObservers`) an observer that fails is logged, and the run and the other observers go on.
+ * Announcer.A1 (`tellObservers`) an observer that fails is logged, and the run and the other observers continue.
  * Announcer.A2 (`tellObservers`) every observed value is frozen, so that no observer can change the run.
- * Announcer.A3 (`telling`) no notice is made while nobody observes its type.
+ * Announcer.A3 (`telling`) no notice is made while no one observes its type.
  */
 export class Announcer implements Observer {
   readonly observers: ObserverRegistry;
-  /** See {@link ObserverRegistry.types}. */
   readonly types: ObserverRegistry["types"];
   readonly #parts: AnnouncerParts;
   readonly #dropping = new Set<string>();
@@ -136,7 +134,7 @@ export class Announcer implements Observer {
   saidOutside({ message, to, dead }: Sent, directory: NearestAddresses): void {
     if (dead !== undefined) this.#tellDead(message, dead, directory);
     if (!isOutput(message, to)) return;
-    this.#log(undefined, `Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+    this.#log(undefined, `No role hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.telling("message.unheard")?.({ type: "message.unheard", message });
   }
 
@@ -180,7 +178,7 @@ export class Announcer implements Observer {
   #tellDead(message: Message, dead: readonly string[], directory: NearestAddresses): void {
     for (const address of dead) {
       const nearest = nearestText(directory.nearest(address));
-      this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.${nearest}`);
+      this.warn(message.sentFrom, `No role has the address "${address}": message ${message.id} is a dead letter.${nearest}`);
       this.telling("message.dead")?.({ type: "message.dead", message, address });
     }
   }
@@ -217,7 +215,6 @@ export class RunWarnings implements Logger {
     defaultLogger.warn(first);
   }
 
-  /** Writes what was counted, and forgets it. */
   end(): void {
     const kinds = this.#kinds;
     this.#kinds = new Map();

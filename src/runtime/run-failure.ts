@@ -17,7 +17,6 @@ export interface RunFailure extends FailedWork {
   readonly role?: string;
 }
 
-/** Returns a failed activation's error as its event records it. */
 export function failureRecord(error: unknown, mask: Mask): ErrorRecord {
   const record = maskedError(mask, error);
   return TroupeError.isInstance(error) ? record : { ...record, code: ACTION_FAILED };
@@ -52,7 +51,6 @@ function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
 /** Limit on the inspected values of a cause. A cause with more values counts as one with a secret. */
 const MAX_VALUES = 100_000;
 
-/** Inspects every value in a cause, and calls none. */
 function holdsSecret(cause: unknown, mask: Mask): boolean {
   const found = new Set([cause]);
   try {

@@ -100,7 +100,7 @@ export async function recordedEnd(log: RunLog, mask: Mask, end: RunEnd): Promise
   }
 }
 
-/** Returns the result of a run as it stands, without secrets. Its lists are cut when they are first read, at the length that they have now. */
+/** Returns the present result of a run, without secrets. Its lists are cut when they are first read, at the length that they have now. */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
   const result: RunResult = {

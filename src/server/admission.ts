@@ -68,9 +68,9 @@ export class Places {
 
 /** Bytes of requests that work at the same time, where there is more than one, and those that a request counts for at least. */
 const AT_WORK = 256 * 1024;
-const LEAST = 16 * 1024;
+const MIN_SIZE = 16 * 1024;
 /** Milliseconds after which others begin although a request still works: it may wait for a run, a team or a person. */
-const LONGEST_TURN = 250;
+const MAX_TURN = 250;
 /** Turns of the event loop between two turns of requests. Each may accept one connection only, and takes microseconds without one. */
 const BETWEEN = 50;
 
@@ -101,7 +101,7 @@ export class FairTurns {
   }
 
   take(tenant: string, bytes: number): Promise<Turn> {
-    const size = Math.max(bytes, LEAST);
+    const size = Math.max(bytes, MIN_SIZE);
     return new Promise((resolve) => {
       const begin = (): void => {
         this.#atWork += size;
@@ -112,7 +112,7 @@ export class FairTurns {
           void this.#ended(size);
         };
         const turn = { isOver: false, end };
-        const cancel = this.#clock.timer(LONGEST_TURN, end);
+        const cancel = this.#clock.timer(MAX_TURN, end);
         resolve(turn);
       };
       this.#waiting.set(tenant, [...(this.#waiting.get(tenant) ?? []), { size, begin }]);
@@ -138,7 +138,7 @@ export class FairTurns {
 }
 
 /** Bytes behind the limit that are read and dropped. Otherwise a client that sends a whole body before it reads would find its connection closed. */
-const MOST_DROPPED = 64 * 1024 * 1024;
+const MAX_DROPPED = 64 * 1024 * 1024;
 
 export interface BodyBounds {
   readonly limit: number;
@@ -177,7 +177,7 @@ export async function boundedBody(request: Request, { limit, take, begin }: Body
 async function readBody(body: ReadableStream<Uint8Array>, limit: number, room: (size: number) => void): Promise<Blob | undefined> {
   const reader = body.getReader();
   let [pieces, size]: [Uint8Array<ArrayBuffer>[], number] = [[], 0];
-  while (size <= limit + MOST_DROPPED) {
+  while (size <= limit + MAX_DROPPED) {
     const { done, value } = await reader.read();
     if (done) return size > limit ? undefined : new Blob(pieces);
     size += value.length;

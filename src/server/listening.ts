@@ -22,15 +22,15 @@ export interface Listening {
 
 /** Milliseconds that a client may take to send the headers of a request, and a whole request; and between two looks for slower clients. */
 const LIMITS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 500 };
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 export async function listenOn(
   fetch: (request: Request) => Promise<Response>,
   { port = 0, hostname = "127.0.0.1" }: ListenOptions,
   hasTokens: boolean,
 ): Promise<Listening> {
-  if (!Number.isInteger(port) || port < 0 || port > MOST_PORT) {
-    throw new UsageError("OPTION_INVALID", `Expected a port from 0 to ${MOST_PORT}, got ${String(port)}.`);
+  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT) {
+    throw new UsageError("OPTION_INVALID", `Expected a port from 0 to ${MAX_PORT}, got ${String(port)}.`);
   }
   if (isIP(hostname) === 0 && hostname.includes(":")) {
     const [, name = "", number = ""] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(hostname) ?? [];

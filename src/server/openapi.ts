@@ -36,7 +36,7 @@ function operation({ name, summary, path, query, body, isBodyOptional, hasKey, r
     schema: { type: "string" },
   }));
   const inHeader = hasKey === true ? [header("Idempotency-Key", "Makes the request safe to repeat.")] : [];
-  const lastId = name === "events" ? [header("Last-Event-ID", "The last event that came: the stream goes on after it.")] : [];
+  const lastId = name === "events" ? [header("Last-Event-ID", "The last event that came: the stream continues after it.")] : [];
   const content = { [type]: { schema: schema === undefined ? { type: "string" } : schemaOf(schema) } };
   return {
     operationId: name,

@@ -19,7 +19,7 @@ import type { TenantAccount } from "./tenants.ts";
 const AT_ONCE = 16;
 /** Milliseconds until a run that was not resumed is tried again: doubled each time. */
 const FIRST_WAIT = 1_000;
-const LONGEST_WAIT = 300_000;
+const MAX_WAIT = 300_000;
 
 type ServedRun = readonly [TenantAccount, runId: string];
 
@@ -97,14 +97,14 @@ export class Recovery {
     void this.#again(account, runId, times);
   }
 
-  /** Counts the money of a run. @returns true for a run that is to go on */
+  /** Counts the money of a run. @returns true for a run that is to resume */
   async #counted(account: TenantAccount, runId: string): Promise<boolean> {
     const { journal, recovers, runs, uncertainAfter } = this.#parts;
     if (!isCharged(account) && uncertainAfter === undefined && (await hasNothingLeft(journal, runId))) return false;
     const state = await this.#settled(account, await stateOf(journal, runId));
     if (!this.#charged.has(runId)) await charge(account, state);
     this.#charged.add(runId);
-    if (recovers && goesOn(state)) return true;
+    if (recovers && isUnfinished(state)) return true;
     this.#charged.delete(runId);
     if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
     return false;
@@ -112,7 +112,7 @@ export class Recovery {
 
   async #settled({ pool }: TenantAccount, state: RunState): Promise<RunState> {
     const { journal, clock, uncertainAfter: olderThan } = this.#parts;
-    if (olderThan === undefined || state.phase.phase === "running" || goesOn(state)) return state;
+    if (olderThan === undefined || state.phase.phase === "running" || isUnfinished(state)) return state;
     if (!state.lost.some(({ at }) => at <= clock.now() - olderThan)) return state;
     await new Team({ journal, clock, ...(pool === undefined ? {} : { budget: pool }) }).settle(state.runId, { olderThan });
     return stateOf(journal, state.runId);
@@ -149,11 +149,11 @@ export class Recovery {
     if (this.#waiting.has(runId)) return;
     this.#waiting.add(runId);
     if (wait === "a place") await account.runs.free(runs.signal);
-    else await sleep(clock, Math.min(FIRST_WAIT * 2 ** wait, LONGEST_WAIT), runs.signal).catch(() => undefined);
+    else await sleep(clock, Math.min(FIRST_WAIT * 2 ** wait, MAX_WAIT), runs.signal).catch(() => undefined);
     this.#waiting.delete(runId);
     if (runs.signal.aborted) return;
     await this.#orLater(account, runId, () => this.#tried(account, runId), wait === "a place" ? 0 : wait + 1);
-    // A run that did not go on took no place.
+    // A run that did not resume took no place.
     account.runs.passOn();
   }
 }
@@ -205,7 +205,7 @@ function isServed({ seq, about }: Pick<RunState, "seq" | "about">): boolean {
   return seq > 0 && serverMark(about).tenant !== undefined;
 }
 
-function goesOn({ seq, about, phase }: RunState): boolean {
+function isUnfinished({ seq, about, phase }: RunState): boolean {
   if (!isServed({ seq, about })) return false;
   return phase.phase === "running" || (phase.status === "stopped" && phase.error?.code === SERVER_CLOSING);
 }

@@ -239,14 +239,14 @@ async function describeTeam({ runs }: RouteParts, { account }: RouteRequest): Pr
 }
 
 /** Limit on the runs that one request of a list with a status looks at. */
-const MOST_LOOKED_AT = 2_000;
+const MAX_LOOKED_AT = 2_000;
 
 async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {
   const { limit = 50, cursor, status } = query as ListQueryValues;
   if (cursor !== undefined && !account.owns(cursor)) throw unknownCursor();
   const found: RunSummary[] = [];
   let last = cursor;
-  for (let lookedAt = 0; lookedAt < MOST_LOOKED_AT;) {
+  for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT;) {
     // One more than the page shows whether there is another page.
     const some = await olderRuns(journal, account.prefix, last, limit + 1);
     for (const info of some.slice(0, limit)) {
@@ -309,13 +309,13 @@ async function* bytesOf(lines: AsyncIterable<string>, leave: () => void): AsyncG
   }
 }
 
-const LONGEST_KEY = 200;
+const MAX_KEY = 200;
 
 function keyOf(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
-  if (key.length > 0 && key.length <= LONGEST_KEY) return key;
-  throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${LONGEST_KEY} characters, got one of ${key.length}.`);
+  if (key.length > 0 && key.length <= MAX_KEY) return key;
+  throw new UsageError("HEADER_INVALID", `Expected an Idempotency-Key of 1 to ${MAX_KEY} characters, got one of ${key.length}.`);
 }
 
 function meantIn(schema: z.ZodType, issue: z.core.$ZodIssue): string {

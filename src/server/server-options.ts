@@ -121,22 +121,10 @@ const serverOptions: Known<ServerOptions> = {
 };
 
 /** The options of a server, each with its value. */
-export interface ServerSettings extends Required<
-  Pick<ServerOptions, "journal" | "tenants" | "hosts" | "origins" | "bodyLimit" | "version" | "onTeamChange" | "stores" | "caches">
-> {
-  readonly open: TeamOpener;
-  readonly token: string | undefined;
-  readonly budget: MicroUsd | BudgetPool | undefined;
-  readonly page: () => Promise<string | undefined>;
-  readonly recovers: boolean;
-  readonly uncertainAfter: number | undefined;
-  readonly logger: Logger;
-  readonly secrets: readonly string[];
-  readonly clock: Clock;
-}
+export type ServerSettings = ReturnType<typeof serverSettings>;
 
 /** @throws UsageError `OPTION_UNKNOWN`, `OPTION_INVALID`, `ARGUMENT_INVALID` */
-export function serverSettings(options: ServerOptions = {}): ServerSettings {
+export function serverSettings(options: ServerOptions = {}) {
   checkKnownOptions("createServer", options, serverOptions);
   const { team, teams, tenants = [], token, budget, hosts = [], origins = [], bodyLimit = 1_000_000, page, uncertainAfter } = options;
   const { secrets = [], stores = [], caches = [] } = options;

@@ -319,6 +319,6 @@ async function bodyOf(request: Request, { isBodyOptional }: Route): Promise<unkn
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new UsageError("BODY_INVALID", "Expected a body of JSON, got a text that is none.", { cause });
+    throw new UsageError("BODY_INVALID", "Expected a body of JSON, got something else.", { cause });
   }
 }

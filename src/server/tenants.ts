@@ -55,7 +55,7 @@ const tenantOptions: Known<Tenant> = {
 };
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
-const SHORTEST_TOKEN = 16;
+const MIN_TOKEN = 16;
 const LATER = "Try again when some are answered.";
 
 /** The places of a tenant. */
@@ -209,8 +209,8 @@ function checked(tenant: Tenant): Tenant {
 }
 
 function checkedToken(token: string): string {
-  if (typeof token === "string" && token.length >= SHORTEST_TOKEN && !/\s/.test(token)) return token;
-  throw invalid(`a token of at least ${SHORTEST_TOKEN} characters without spaces`, "another");
+  if (typeof token === "string" && token.length >= MIN_TOKEN && !/\s/.test(token)) return token;
+  throw invalid(`a token of at least ${MIN_TOKEN} characters without spaces`, "another");
 }
 
 function invalid(expected: string, got: string): UsageError {

@@ -51,7 +51,7 @@ export const NewRun: z.ZodType<StartRequest> = z.strictObject({
 
 const reuse = z.enum(["all", "none"]);
 
-/** How a run goes on: the same members in every request that lets one go on. */
+/** How a run continues: the same members in every request that continues one. */
 const teamChangeTerms = {
   onTeamChange: z
     .enum(["refuse", "continue"])
@@ -190,7 +190,7 @@ export const RunSummarySchema: z.ZodType = z
     events: z.int(),
     started: z.number().nullable().describe("Milliseconds since 1970."),
     ended: z.number().exactOptional(),
-    told: z.int().exactOptional().describe("Messages from outside after the end: a resume goes on with them."),
+    told: z.int().exactOptional().describe("Messages from outside after the end: a resume continues with them."),
     moved: z.number().nullable(),
     cost: z.int().describe("Micro-dollars."),
     unpriced: z.int().describe("Calls without a known price."),

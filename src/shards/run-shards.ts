@@ -94,7 +94,7 @@ const broken = (error) => {
  *
  * A role of a world is part of one thread alone: data outside of its state, such as variables of its module, are not shared.
  *
- * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POPULATION_TOO_LARGE`, `SHARD_FAILED`, `WORLD_INVALID`, `SHARDS_SCHEDULER`,
+ * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POPULATION_TOO_LARGE`, `SHARD_FAILED`, `WORLD_INVALID`, `SHARDS_SCHEDULER`;
  * NotJsonError for parameters that are no JSON; StepError `SHARD_DIED`; TimeoutError for a late round; ControlError
  */
 export async function runShards(options: ShardsOptions): Promise<ShardsResult> {

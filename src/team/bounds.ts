@@ -1,3 +1,6 @@
+import type { Mask } from "../kernel/mask.ts";
+import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
+import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import type { DriveEnd } from "../runtime/schedulers/drive.ts";
 import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
@@ -9,7 +12,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
-import type { Crew } from "./crew.ts";
+import { type Crew, inOrderOf } from "./crew.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 
 export function poolsFor({ budget, pools = [] }: ResumeOptions, own: BudgetPool | undefined): readonly BudgetPool[] {
@@ -46,6 +49,24 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
   };
   return { recorded, stopWhen };
+}
+
+/**
+ * Returns the bounds and the crew of a run that continues from its record.
+ *
+ * @throws JournalError for another scheduler, other edges or another order of arrival than those of the record; `STOP_CONDITION_NEEDED`
+ */
+export function continuing(
+  state: RunState,
+  crew: Crew,
+  asked: ResumeOptions,
+  { options, mask }: { readonly options: TeamOptions; readonly mask: Mask },
+): { readonly bounds: Bounds; readonly crew: Crew } {
+  recordedBy(state, options.scheduler, mask);
+  assertSameEdges(state.edges, options.edges, mask);
+  assertArrivalOrder(state, options.delivery);
+  const bounds = boundsNow(state, asked, options);
+  return { bounds, crew: { ...crewOf(crew, bounds), roles: inOrderOf(state, crew) } };
 }
 
 export function crewOf(crew: Crew, { recorded: { budget = crew.budget } }: Bounds): Crew {

@@ -268,17 +268,22 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
 
 const MAX_RUNS = 1_000;
 
-type Models = Map<string, WeakSet<ChatModel>>;
-
-/** The models of the runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */
-const knownModels = new WeakMap<Journal, Map<string, Models>>();
+/** The models of the newest runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */
+const knownModels = new WeakMap<Journal, Map<string, ReadonlySet<ChatModel>>>();
 
 function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
   const all = [options.model, ...Object.values(options.models ?? {}), ...crew.roles.flatMap(([, role]) => modelsOf(role))];
-  const models = all.filter((model) => model !== undefined);
-  noteModels(journal, runId, models);
-  const noted = past === undefined || parent === undefined ? undefined : knownModels.get(journal)?.get(parent.runId);
-  const others = models.filter((model) => noted?.get(model.id)?.has(model) === false);
+  const models = new Set(all.filter((model) => model !== undefined));
+  const runs = knownModels.get(journal) ?? new Map<string, ReadonlySet<ChatModel>>();
+  knownModels.set(journal, runs);
+  const known = past === undefined || parent === undefined ? undefined : runs.get(parent.runId);
+  const before = runs.get(runId) ?? [];
+  runs.delete(runId);
+  runs.set(runId, new Set([...before, ...models]));
+  const [oldest] = runs.keys();
+  if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
+  const ids = new Set([...(known ?? [])].map(({ id }) => id));
+  const others = [...models].filter((model) => ids.has(model.id) && known?.has(model) === false);
   for (const id of new Set(others.map((model) => model.id))) {
     environment.warn(
       `The model "${id}" is another object than the one that run ${parent?.runId} asked under this id, and the answers of that one are taken where the request is the same. Give it an id of its own, or fork with reuse: "none" to ask it.`,
@@ -288,15 +293,4 @@ function warnOfOtherModels({ journal, state: { runId, parent }, past, options, c
 
 function modelsOf({ model, actions, reactions }: Role): readonly (ChatModel | undefined)[] {
   return [model, ...[...actions, ...reactions.map((reaction) => reaction.do)].map((action) => action.model)];
-}
-
-function noteModels(journal: Journal, runId: string, models: readonly ChatModel[]): void {
-  const runs = knownModels.get(journal) ?? new Map<string, Models>();
-  knownModels.set(journal, runs);
-  const noted: Models = runs.get(runId) ?? new Map<string, WeakSet<ChatModel>>();
-  runs.delete(runId);
-  for (const model of models) noted.set(model.id, (noted.get(model.id) ?? new WeakSet()).add(model));
-  runs.set(runId, noted);
-  const [oldest] = runs.keys();
-  if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
 }

@@ -1,5 +1,3 @@
-import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
-import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
@@ -13,8 +11,8 @@ import { masking } from "../runtime/record/masking.ts";
 import { rewritten } from "../runtime/record/rewritten-event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
-import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
-import { type Crew, crewWith, definedNow, hiredInOrder, inOrderOf } from "./crew.ts";
+import { boundsChange, continuing } from "./bounds.ts";
+import { type Crew, crewWith, definedNow, hiredInOrder } from "./crew.ts";
 import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./read-events.ts";
 import { assertHired, isNeeded } from "./team-change.ts";
@@ -32,19 +30,12 @@ export interface ForkParts extends TeamRun {
 }
 
 export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
-  const { state, answers, bounds } = await copyPast(fork, o)
-    .then((copy) => {
-      recordedBy(copy.state, fork.options.scheduler, fork.mask);
-      assertSameEdges(copy.state.edges, fork.options.edges, fork.mask);
-      assertArrivalOrder(copy.state, fork.options.delivery);
-      return { ...copy, bounds: boundsNow(copy.state, o, fork.options) };
-    })
+  const { state, answers, bounds, crew } = await copyPast(fork, o)
+    .then((copy) => ({ ...copy, ...continuing(copy.state, crewWith(copy.state.roles.values(), fork.crew), o, fork) }))
     .catch(async (error: unknown) => {
       await fork.journal.remove(fork.controls.id);
       throw error;
     });
-  const whole = crewWith(state.roles.values(), fork.crew);
-  const crew = { ...crewOf(whole, bounds), roles: inOrderOf(state, whole) };
   const isAfresh = o.reuse === "none";
   const afresh = isAfresh ? ({ afresh: true } as const) : {};
   const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsChange(state, bounds, crew) };

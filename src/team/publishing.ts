@@ -73,7 +73,7 @@ export function publishOnce(environment: Environment, given: Message | string, m
   const message = checkedNews(given);
   const { content } = typeof message === "string" ? { content: message } : message;
   assertSize(state, content);
-  const known = typeof message === "string" ? undefined : state.told.get(message.id);
+  const known = typeof message === "string" ? undefined : state.fromOutside.get(message.id);
   if (known === undefined || typeof message === "string") return environment.publishMessage(message);
   assertSame(known, message, mask);
   return { message: known.message, recipients: known.to };

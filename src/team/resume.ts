@@ -15,11 +15,11 @@ import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { overdueTries } from "../runtime/record/lost-tries.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
-import { assertSameEdges, recordedEdges } from "../runtime/edges/edge-policy.ts";
-import { assertArrivalOrder, recordedBy, recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
+import { recordedEdges } from "../runtime/edges/edge-policy.ts";
+import { recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
-import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
-import { crewWith, hiredBy, inOrderOf, presentCrew } from "./crew.ts";
+import { boundsChange, boundsNow, continuing, crewOf } from "./bounds.ts";
+import { crewWith, hiredBy, presentCrew } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { RunChange } from "./publishing.ts";
 import { readEvents } from "./read-events.ts";
@@ -59,7 +59,7 @@ interface ResumedWith {
 
 /** Resumes a run from its record. @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED` */
 export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
-  const { options, journal, controls, state, idea, mask } = given;
+  const { options, journal, controls, state, idea } = given;
   assertStarted(state, idea !== undefined);
   const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
@@ -69,11 +69,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     return resultOfFinished(run);
   }
   assertNotErased(state);
-  recordedBy(state, options.scheduler, mask);
-  assertSameEdges(state.edges, options.edges, mask);
-  assertArrivalOrder(state, options.delivery);
-  const bounds = boundsNow(state, o, options);
-  const crew = crewOf(run.crew, bounds);
+  const { bounds, crew } = continuing(state, run.crew, o, given);
   const present = presentCrew(state, crew);
   const isSameTeam = teamDifferences(state.team, present).length === 0;
   const opening: RunResumed = {
@@ -91,12 +87,11 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     if (past === undefined) warnings.unshift(goneText(state, state.parent));
   }
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
-  const inOrder = { ...crew, roles: inOrderOf(state, crew) };
   const { clock = systemClock, uncertainAfter = Infinity } = options;
   const overdue = overdueTries(state, clock.now() - uncertainAfter);
   return drive({
     ...run,
-    crew: inOrder,
+    crew,
     stopWhen: bounds.stopWhen,
     opening: [...first, ...overdue, opening],
     said,

@@ -15,9 +15,7 @@ export interface RunJob {
   readonly team: string;
   /** The idea of a run that has not begun; without it the worker resumes the run of this id. */
   readonly idea?: string | Message;
-  /** The value that is recorded with a new run: see `RunOptions.about`. */
   readonly about?: Json;
-  /** Whose words a new run has: see `RunOptions.scope`. */
   readonly scope?: Scope;
   /** Events that the run had when the job was made. A run that has come to rest after them is done. Default 0. */
   readonly events?: number;
@@ -41,7 +39,6 @@ export type Handled =
   | { readonly is: "done" }
   | { readonly is: "again"; readonly after: number; readonly job?: RunJob; readonly isUntried?: true };
 
-/** Returns the number of deliveries that count, after one that ended so. */
 export function tried(verdict: Handled & { readonly is: "again" }, attempt: number): number {
   return verdict.isUntried === true ? attempt - 1 : attempt;
 }
@@ -57,7 +54,6 @@ export interface WorkOptions {
   readonly concurrency: number;
 }
 
-/** A worker that takes deliveries. */
 export interface Working {
   /** Resolves after `stop`. Rejects when the engine has lost this worker: then its process should end. */
   readonly ended: Promise<void>;
@@ -72,7 +68,6 @@ export interface JobInfo {
   readonly runId: string;
   readonly team: string;
   readonly state: "waiting" | "delivered";
-  /** Deliveries so far. */
   readonly attempts: number;
   /** Milliseconds since 1970 before which it is not delivered; undefined: it may be delivered now. */
   readonly due?: number;
@@ -86,15 +81,11 @@ export interface JobInfo {
  * Contract: `runDriverContract` of `troupe/testing`.
  */
 export interface RunDriver {
-  /**
-   * Keeps a job, durably once it resolves. It replaces a waiting job of the same run, and follows one that is delivered.
-   *
-   * @throws UsageError `OPTION_INVALID` for a malformed job
-   */
+  /** Keeps a job durably. It replaces a waiting job of the same run, and follows one that is delivered. @throws UsageError `OPTION_INVALID` */
   submit(job: RunJob): Promise<void>;
   /** Takes deliveries until it is stopped. Resolves when the first one can come. */
   work(handler: DeliveryHandler, o: WorkOptions): Promise<Working>;
-  /** Removes the job of a run. The signal of its delivery aborts, and it is not delivered again. Does nothing for an unknown run. */
+  /** Removes the job of a run, if there is one. The signal of its delivery aborts. */
   cancel(runId: string): Promise<void>;
   /** Jobs that are not done, in the order of their submission. @param limit a whole number of 1 or more @throws UsageError `OPTION_INVALID` */
   list(o: { readonly limit: number }): Promise<readonly JobInfo[]>;
@@ -146,7 +137,6 @@ export function checkListLimit(limit: unknown): void {
   if (!fits(limit, kinds.size)) throw misfit("OPTION_INVALID", "list", "limit", limit, kinds.size);
 }
 
-/** Returns the error of a driver that is used after it was closed. */
 export function driverClosed(): UsageError {
   return new UsageError("DRIVER_CLOSED", "Expected an open run driver, but this one was closed. Make a new one.");
 }

@@ -43,17 +43,14 @@ export interface RunControls {
   readonly signal: AbortSignal;
   /** Called when events have become durable. */
   readonly grew: () => void;
-  /** Called when the journal has the run. */
   readonly started: () => void;
   /** Resolves when activations may start. */
   readonly resumed: () => Promise<void> | undefined;
-  /** Called when another owner has the run. */
   readonly lost: () => void;
   /** Called with the entry of the run when changes can come, and with undefined when they must wait. */
   readonly enter: (entry: RunEntry | undefined) => void;
 }
 
-/** The controls of a run that is changed and not driven. */
 export function idleControls(id: string, observers: ObserverRegistry, signal: AbortSignal): RunControls {
   const nothing = (): undefined => undefined;
   return { id, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, enter: nothing };
@@ -298,7 +295,6 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#pause = { over, end };
   }
 
-  /** Ends a pause. */
   proceed(): void {
     if (!this.#isStopped()) this.#command({ do: "proceed" });
     this.#endPause();
@@ -324,7 +320,7 @@ export class Run implements AsyncIterable<RunEvent> {
     return give !== undefined;
   }
 
-  /** Resolves when the run has ended. @throws the error of a run that never began */
+  /** @throws the error of a run that never began */
   async #ended(result: Promise<RunResult>): Promise<void> {
     const { error } = await result;
     if (!this.#isKnown && error !== undefined) throw error;

@@ -13,9 +13,7 @@ import type { RunDriver } from "./run-driver.ts";
 export interface SubmitOptions {
   /** Default: a new id. A run that the journal has is resumed, and its idea stays. */
   readonly id?: string;
-  /** A value kept with a new run for readers of its record. */
   readonly about?: Json;
-  /** Whose words a new run has: see `RunOptions.scope`. */
   readonly scope?: Scope;
 }
 

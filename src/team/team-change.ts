@@ -24,7 +24,7 @@ export interface TeamDifference {
 
 type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
 
-const MOST_OF_TRAIT = 120;
+const MAX_TRAIT = 120;
 
 /** Returns the differences of a crew from a recorded team: whole roles first, then the changed traits in the order of hiring. */
 export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly TeamDifference[] {
@@ -84,7 +84,7 @@ function differencesOf(then: Hired | undefined, now: HiredRole): readonly TeamDi
   return changed.map((trait) => ({ role, kind: "changed", trait, from: shortened(before.get(trait)), to: shortened(after.get(trait)) }));
 }
 
-/** Returns the traits by name: the lines of the card one by one, because its texts are long. */
+/** Returns the traits by name: the lines of the card one by one, because they are long. */
 function flat({ card, ...traits }: HiredRole["traits"]): ReadonlyMap<string, Json> {
   return new Map(
     Object.entries(isRecord(card) ? { ...(card as { readonly [line: string]: Json }), ...traits } : { card: card ?? null, ...traits }),
@@ -93,5 +93,5 @@ function flat({ card, ...traits }: HiredRole["traits"]): ReadonlyMap<string, Jso
 
 function shortened(value: Json = null): string {
   const text = canonicalJson(value);
-  return text.length <= MOST_OF_TRAIT ? text : `${text.slice(0, MOST_OF_TRAIT)}...`;
+  return text.length <= MAX_TRAIT ? text : `${text.slice(0, MAX_TRAIT)}...`;
 }

@@ -97,11 +97,7 @@ export class Team {
     else if (budget !== undefined) this.invest(budget);
   }
 
-  /**
-   * Hires roles under their own names, or one role under another.
-   *
-   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
-   */
+  /** Hires roles under their own names, or one under another. @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `STATE_INVALID` */
   hire(role: Role, o: { readonly name: string }): this;
   hire(...roles: readonly Role[]): this;
   hire(...given: readonly (Role | { readonly name: string })[]): this {
@@ -112,12 +108,7 @@ export class Team {
     return this;
   }
 
-  /**
-   * Sets the limit on the spending of all runs of the team together, past spending included, in micro-dollars. For a pool that the team was
-   * given it sets the amount of the pool.
-   *
-   * @throws UsageError `OPTION_INVALID`, also for a pool whose amount is kept elsewhere
-   */
+  /** Sets the limit on the spending of all runs together, past spending included, in micro-dollars. @throws UsageError `OPTION_INVALID` */
   invest(budget: MicroUsd): this {
     checkWhole(budget, "budget in micro-dollars", 0);
     if (!isBudgetPool(this.#parts.options.budget)) this.#budget = budget;
@@ -126,7 +117,7 @@ export class Team {
     return this;
   }
 
-  /** The names of the roles that all runs have: not those that the function `roles` makes for one run. */
+  /** The names of the roles that all runs have. */
   get roleNames(): readonly string[] {
     return this.#roster.names;
   }
@@ -136,7 +127,6 @@ export class Team {
     return this.#reserve.names;
   }
 
-  /** The journal of the team's runs. */
   get journal(): Journal {
     return this.#parts.journal;
   }
@@ -219,8 +209,7 @@ export class Team {
    * Hires a role into a run of the journal, as {@link Run.hire} does. It starts nothing.
    *
    * @param role a definition, or the name of one that the team has in `reserve` or in `roles`
-   * @throws UsageError `ROLE_UNKNOWN` for a name without a definition, and the errors of {@link Run.hire}
-   * @throws JournalError, ControlError as {@link Team.send} does
+   * @throws UsageError `ROLE_UNKNOWN`, and the errors of {@link Run.hire} and {@link Team.send}
    */
   async hireInto(runId: string, role: Role | string, o: HireOptions = {}): Promise<void> {
     checkKnownOptions("hireInto", o, hireOptions);
@@ -233,12 +222,7 @@ export class Team {
     this.#reserve.keep(runId, name ?? definition.name, definition);
   }
 
-  /**
-   * Retires a role of a run of the journal, as {@link Run.retire} does.
-   *
-   * @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE`
-   * @throws JournalError, ControlError as {@link Team.send} does
-   */
+  /** Retires a role of a run of the journal, as {@link Run.retire} does. @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE`, and as {@link Team.send} */
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
     checkKnownOptions("retireFrom", o, sendOptions);
     await this.#runs.change(runId, retiring(name), o);
@@ -283,11 +267,7 @@ export class Team {
     return this.#runs.localOrRemote({ runId, local, command, resultOf: () => this.resume(runId, o), signal: undefined });
   }
 
-  /**
-   * Erases what a user, a conversation or a tenant has said: see {@link forget}.
-   *
-   * @param o the stores of the team and of its roles are known, unless a function makes the roles
-   */
+  /** Erases what a user, a conversation or a tenant has said: see {@link forget}. Stores of roles that a function makes must be given. */
   async forget(scope: Scope, o: TeamForgetOptions = {}): Promise<Forgotten> {
     const roles = [...this.#roster.roles, ...this.#reserve.roles];
     return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, o);

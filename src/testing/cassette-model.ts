@@ -21,7 +21,7 @@ export interface CassetteOptions {
   readonly id?: string;
   /** The price of the recorded model, when the model itself gave one and no list does. Default: nothing, where its calls had cost nothing. */
   readonly price?: ModelPrice;
-  /** The bound that the recorded model gave its replies. Default: the one that all its requests have. */
+  /** The bound that the recorded model gave its replies. Default: none. */
   readonly maxOutputTokens?: number;
   /** The secrets of the team: no record has them. */
   readonly secrets?: readonly string[];
@@ -80,7 +80,7 @@ class CassettePlayer implements CassetteModel {
   readonly #calls: ChatRequest[] = [];
 
   constructor(id: string, runId: string, calls: readonly RecordedCall[], options: CassetteOptions) {
-    const { price = freePrice(id, calls), maxOutputTokens = commonLength(calls), secrets = [] } = options;
+    const { price = freePrice(id, calls), maxOutputTokens, secrets = [] } = options;
     const extra = commonExtra(calls);
     this.id = id;
     if (price !== undefined) this.price = price;
@@ -320,11 +320,6 @@ function recordedModel(calls: readonly RecordedCall[], wanted: string | undefine
 function freePrice(id: string, calls: readonly RecordedCall[]): ModelPrice | undefined {
   if (calls.length === 0 || priceOf({ id }) !== undefined) return undefined;
   return calls.every((call) => call.cost === 0) ? { input: 0, output: 0 } : undefined;
-}
-
-function commonLength(calls: readonly RecordedCall[]): number | undefined {
-  const [first, ...others] = new Set(calls.map((call) => call.request["maxTokens"]));
-  return typeof first === "number" && others.length === 0 ? first : undefined;
 }
 
 function commonExtra(calls: readonly RecordedCall[]): Readonly<Record<string, Json>> | undefined {

@@ -156,7 +156,7 @@ export interface RecordedCall {
   /** The activation that asked: `role#n~attempt`. */
   readonly act: string;
   readonly model: string;
-  /** The request, without secrets. A schema stands as it was asked for, however it went over the wire. */
+  /** The request, without secrets. A schema is as it was requested, however it went over the wire. */
   readonly request: JsonObject;
   /** Undefined: the run stopped before it came. */
   readonly answer: RecordedAnswer | undefined;
@@ -186,6 +186,9 @@ const ResponseSchema: z.ZodType<ChatResponse> = z.object({
   finishReason: z.enum(["stop", "length", "tool_calls", "content_filter"]),
   usage: usage.exactOptional(),
   refusal: z.string().exactOptional(),
+  reasoning: z
+    .object({ text: z.string().exactOptional(), parts: z.record(z.string(), z.json() as z.ZodType<Json>).exactOptional() })
+    .exactOptional(),
 });
 
 interface Reading extends RecordedCall {

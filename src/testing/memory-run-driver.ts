@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { AbortedError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import {
@@ -19,12 +19,10 @@ import {
 export interface MemoryRunDriverOptions {
   /** Milliseconds until a job whose handler rejected is delivered again. Default 1000. */
   readonly pause?: number;
-  /** Jobs at most. Default 100,000. */
-  readonly limit?: number;
   readonly clock?: Clock;
 }
 
-const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, limit: kinds.size, clock: kinds.clock };
+const memoryRunDriverOptions: Known<MemoryRunDriverOptions> = { pause: kinds.milliseconds, clock: kinds.clock };
 
 /** A driver in memory, with a way to lose a worker as its process would be lost. */
 export interface MemoryRunDriver extends RunDriver {
@@ -35,8 +33,8 @@ export interface MemoryRunDriver extends RunDriver {
 /** A driver of runs that ends with its process. */
 export function memoryRunDriver(options: MemoryRunDriverOptions = {}): MemoryRunDriver {
   checkKnownOptions("memoryRunDriver", options, memoryRunDriverOptions);
-  const { pause = 1000, limit = 100_000, clock = systemClock } = options;
-  return new JobsInMemory({ pause, limit, clock });
+  const { pause = 1000, clock = systemClock } = options;
+  return new JobsInMemory({ pause, clock });
 }
 
 interface Row {
@@ -56,16 +54,14 @@ interface Row {
  */
 class JobsInMemory implements MemoryRunDriver {
   readonly #pause: number;
-  readonly #limit: number;
   readonly #clock: Clock;
   readonly #rows = new Map<string, Row>();
   readonly #workers = new Set<MemoryWorker>();
   readonly #timers = new Set<() => void>();
   #isClosed = false;
 
-  constructor({ pause, limit, clock }: Required<MemoryRunDriverOptions>) {
+  constructor({ pause, clock }: Required<MemoryRunDriverOptions>) {
     this.#pause = pause;
-    this.#limit = limit;
     this.#clock = clock;
   }
 
@@ -76,9 +72,6 @@ class JobsInMemory implements MemoryRunDriver {
     if (known?.taken !== undefined) {
       known.next = job;
       return;
-    }
-    if (known === undefined && this.#rows.size >= this.#limit) {
-      throw new UsageError("OPTION_INVALID", `Expected at most ${this.#limit} jobs, and there is no room. Raise limit, or start workers.`);
     }
     this.#rows.set(job.runId, waiting(job, 0, this.#clock.now()));
     this.#deliver();

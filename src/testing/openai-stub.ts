@@ -18,7 +18,6 @@ import {
   type StubRaw,
   type StubReply,
   wholeText,
-  type WrittenReply,
 } from "./stub-reply.ts";
 
 /** Decides what happens with the n-th accepted request, from 0. */
@@ -123,11 +122,14 @@ class Stub implements OpenAIStub {
     this.authorizations.push(authorization);
     const reply = await this.#replyTo(parsed.data, n);
     if (reply === undefined) return refuse(response, 400, `The stub has no reply left for request ${n + 1}.`);
-    if (isRaw(reply)) return rawReply(response, reply, parsed.data.stream === true);
-    const isFault = typeof reply === "object" && "fault" in reply;
-    const refusal = isFault ? refusalOf(reply, { model: parsed.data.model, authorization }) : undefined;
+    if (typeof reply === "object" && "pieces" in reply) return write(response, rawOf(reply), parsed.data);
+    const answer = answerOf(reply);
+    if (answer !== undefined) return answered(response, parsed.data, answer);
+    const fault = reply as StubFault;
+    const refusal = refusalOf(fault, { model: parsed.data.model, authorization });
     if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-    await (parsed.data.stream === true ? streamReply(response, parsed.data, reply) : wholeReply(response, parsed.data, reply));
+    if (fault.after === 0) return fault.fault === "stall" ? undefined : void response.destroy();
+    return write(response, brokenOf(parsed.data, fault), parsed.data);
   }
 
   async #replyTo(body: OpenAIBody, n: number): Promise<StubReply | undefined> {
@@ -137,31 +139,99 @@ class Stub implements OpenAIStub {
   }
 }
 
-async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
-  const answer = answerOf(reply);
-  if (answer !== undefined) {
-    await answer.pace?.(0);
-    return sendJson(response, 200, completion(body, answer));
-  }
-  const fault = reply as StubFault;
-  const good = JSON.stringify(completion(body, { text: fault.text ?? BROKEN_TEXT }));
-  switch (fault.fault) {
+/** The lines of a stream, the body where nothing is streamed, and how either ends. */
+interface Written {
+  readonly lines: readonly string[];
+  readonly whole: string;
+  readonly end: "done" | "cut" | "stall" | "reset";
+}
+
+function rawOf({ pieces, whole, end = "done" }: StubRaw): Written {
+  return { lines: pieces.map((piece) => JSON.stringify(piece)), whole: JSON.stringify(whole), end };
+}
+
+function brokenOf(body: OpenAIBody, { fault, text = BROKEN_TEXT, after = 1, message, code }: StubFault): Written {
+  const said = piecesOf({ text }).map((content) => chunk(body, { content }));
+  const begun = said.slice(0, after);
+  const good = completion(body, { text });
+  const usage = usageChunks(body, { text });
+  const error = { error: { message: message ?? "The engine fell over.", code: code ?? "server_error", type: "server_error" } };
+  const end = chunk(body, { content: " End." }, "stop");
+  switch (fault) {
     case "cut":
     case "reset":
     case "stall":
-      if (fault.after === 0) return fault.fault === "stall" ? undefined : void response.destroy();
-      return sendHalf(response, good, fault.fault);
-    case "bad-json":
-      return sendText(response, `${good.slice(0, -10)}`);
-    case "empty-choices":
-      return sendJson(response, 200, { ...completion(body, {}), choices: [] });
-    case "wrong-shape":
-      return sendJson(response, 200, { hello: "world" });
+      return rawOf({ pieces: begun, whole: good, end: fault });
     case "stream-error":
-      return sendJson(response, 200, { error: { message: fault.message ?? "The engine fell over.", code: fault.code ?? "server_error" } });
+      return rawOf({ pieces: [...begun, error], whole: error });
+    case "bad-json": {
+      const { lines, whole } = rawOf({ pieces: said, whole: good });
+      return { lines: [...lines, '{"choices": [{"delta": oops'], whole: whole.slice(0, -10), end: "done" };
+    }
+    case "wrong-shape":
+      return rawOf({ pieces: [...said, { choices: "none" }, ...usage], whole: { hello: "world" } });
+    case "empty-choices":
+      return rawOf({ pieces: [...said, { ...head(body, "chunk"), choices: [] }], whole: { ...good, choices: [] } });
+    case "duplicate-chunk":
+      return rawOf({ pieces: [...said, end, end, ...usage], whole: good });
     default:
-      return sendText(response, good);
+      return rawOf({ pieces: [...said, chunk(body, {}, "stop"), chunk(body, { content: "And another thing." }), ...usage], whole: good });
   }
+}
+
+async function write(response: ServerResponse, { lines, whole, end }: Written, { stream }: OpenAIBody): Promise<void> {
+  if (stream !== true) return end === "done" ? sendText(response, whole) : sendHalf(response, whole, end);
+  beginStream(response);
+  for (const line of lines) await sent(response, `data: ${line}\n\n`);
+  if (end === "done") response.end("data: [DONE]\n\n");
+  else if (end === "cut") response.end();
+  else if (end === "reset") response.destroy();
+}
+
+/** Writes a whole answer at its own pace. */
+async function answered(response: ServerResponse, body: OpenAIBody, answer: StubAnswer): Promise<void> {
+  if (body.stream !== true) {
+    await answer.pace?.(0);
+    return sendJson(response, 200, completion(body, answer));
+  }
+  beginStream(response);
+  const send = (piece: object): Promise<void> => sent(response, `data: ${JSON.stringify(piece)}\n\n`);
+  let n = 0;
+  for (let comment = 0; comment < (answer.comments ?? 0); comment++) {
+    await answer.pace?.(n++);
+    await sent(response, ": still thinking\n\n");
+  }
+  await send(chunk(body, { role: "assistant" }));
+  for (const piece of piecesOf(answer)) {
+    await answer.pace?.(n++);
+    await send(chunk(body, { content: piece }));
+  }
+  const refused = answer.refusal === undefined ? [] : [chunk(body, { refusal: answer.refusal })];
+  const calls = (answer.toolCalls ?? []).flatMap((call, index) => callChunks(body, call, index));
+  for (const piece of [...refused, ...calls, chunk(body, {}, finishOf(answer)), ...usageChunks(body, answer)]) await send(piece);
+  response.end("data: [DONE]\n\n");
+}
+
+function beginStream(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "req_stub" });
+  response.flushHeaders();
+}
+
+/** The arguments come in two pieces. */
+function callChunks(body: OpenAIBody, call: NonNullable<StubAnswer["toolCalls"]>[number], index: number): readonly object[] {
+  const middle = Math.ceil(call.arguments.length / 2);
+  const begin = { index, id: call.id ?? `call_${index}`, type: "function", function: { name: call.name, arguments: "" } };
+  const parts = [call.arguments.slice(0, middle), call.arguments.slice(middle)].map((part) => ({ index, function: { arguments: part } }));
+  return [begin, ...parts].map((part) => chunk(body, { tool_calls: [part] }));
+}
+
+function usageChunks(body: OpenAIBody, answer: StubAnswer): readonly object[] {
+  if (body.stream_options?.include_usage !== true || answer.usage === null) return [];
+  return [{ ...head(body, "chunk"), choices: [], usage: usageOf(body, answer) }];
+}
+
+function chunk(body: OpenAIBody, delta: object, finish: string | null = null): object {
+  return { ...head(body, "chunk"), choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] };
 }
 
 async function sendHalf(response: ServerResponse, text: string, then: "cut" | "reset" | "stall"): Promise<void> {
@@ -228,132 +298,4 @@ function usageOf(body: OpenAIBody, answer: StubAnswer): object {
   };
   const details = cached_tokens === undefined ? {} : { prompt_tokens_details: { cached_tokens } };
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
-}
-
-function isRaw(reply: StubReply): reply is StubRaw {
-  return typeof reply === "object" && "pieces" in reply;
-}
-
-async function rawReply(response: ServerResponse, { pieces, whole, end = "done" }: StubRaw, stream: boolean): Promise<void> {
-  if (!stream) return end === "done" ? sendJson(response, 200, whole) : sendHalf(response, JSON.stringify(whole), end);
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  response.flushHeaders();
-  for (const piece of pieces) await sent(response, `data: ${JSON.stringify(piece)}\n\n`);
-  switch (end) {
-    case "done":
-      return void response.end("data: [DONE]\n\n");
-    case "cut":
-      return void response.end();
-    case "reset":
-      return void response.destroy();
-    case "stall":
-  }
-}
-
-async function streamReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
-  const answer = answerOf(reply);
-  const fault = answer === undefined ? (reply as StubFault) : undefined;
-  const after = fault?.after ?? 1;
-  if (fault !== undefined && after === 0 && fault.fault === "stall") return;
-  if (fault !== undefined && after === 0 && fault.fault === "reset") return void response.destroy();
-  response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "req_stub" });
-  response.flushHeaders();
-  const stream = new EventStream(response, body);
-  if (answer !== undefined) return stream.whole(answer);
-  if (fault !== undefined) return stream.broken(fault, after);
-}
-
-class EventStream {
-  readonly #response: ServerResponse;
-  readonly #body: OpenAIBody;
-
-  constructor(response: ServerResponse, body: OpenAIBody) {
-    this.#response = response;
-    this.#body = body;
-  }
-
-  async whole(answer: StubAnswer): Promise<void> {
-    let n = 0;
-    for (let comment = 0; comment < (answer.comments ?? 0); comment++) {
-      await answer.pace?.(n++);
-      await sent(this.#response, ": still thinking\n\n");
-    }
-    await this.#choice({ role: "assistant" });
-    for (const piece of piecesOf(answer)) {
-      await answer.pace?.(n++);
-      await this.#choice({ content: piece });
-    }
-    if (answer.refusal !== undefined) await this.#choice({ refusal: answer.refusal });
-    await this.#toolCalls(answer);
-    await this.#choice({}, finishOf(answer));
-    await this.#usage(answer);
-    this.#done();
-  }
-
-  async broken(fault: StubFault, after: number): Promise<void> {
-    const { text = BROKEN_TEXT } = fault;
-    const pieces = piecesOf({ text });
-    const early = ["cut", "stall", "reset", "stream-error"].includes(fault.fault);
-    for (const piece of early ? pieces.slice(0, after) : pieces) await this.#choice({ content: piece });
-    switch (fault.fault) {
-      case "stall":
-        return;
-      case "cut":
-        this.#response.end();
-        return;
-      case "reset":
-        this.#response.destroy();
-        return;
-      case "stream-error":
-        await this.#data({
-          error: { message: fault.message ?? "The engine fell over.", code: fault.code ?? "server_error", type: "server_error" },
-        });
-        return this.#done();
-      case "bad-json":
-        await sent(this.#response, 'data: {"choices": [{"delta": oops\n\n');
-        break;
-      case "wrong-shape":
-        await this.#data({ choices: "none" });
-        break;
-      case "empty-choices":
-        await this.#data({ ...head(this.#body, "chunk"), choices: [] });
-        return this.#done();
-      case "duplicate-chunk":
-        await this.#choice({ content: " End." }, "stop");
-        await this.#choice({ content: " End." }, "stop");
-        break;
-      default:
-        await this.#choice({}, "stop");
-        await this.#choice({ content: "And another thing." });
-    }
-    await this.#usage({ text });
-    this.#done();
-  }
-
-  async #toolCalls(answer: StubAnswer): Promise<void> {
-    for (const [index, call] of (answer.toolCalls ?? []).entries()) {
-      const middle = Math.ceil(call.arguments.length / 2);
-      const begin = { index, id: call.id ?? `call_${index}`, type: "function", function: { name: call.name, arguments: "" } };
-      await this.#choice({ tool_calls: [begin] });
-      await this.#choice({ tool_calls: [{ index, function: { arguments: call.arguments.slice(0, middle) } }] });
-      await this.#choice({ tool_calls: [{ index, function: { arguments: call.arguments.slice(middle) } }] });
-    }
-  }
-
-  async #usage(answer: StubAnswer): Promise<void> {
-    if (this.#body.stream_options?.include_usage !== true || answer.usage === null) return;
-    await this.#data({ ...head(this.#body, "chunk"), choices: [], usage: usageOf(this.#body, answer) });
-  }
-
-  #choice(delta: object, finish: string | null = null): Promise<void> {
-    return this.#data({ ...head(this.#body, "chunk"), choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] });
-  }
-
-  #data(event: unknown): Promise<void> {
-    return sent(this.#response, `data: ${JSON.stringify(event)}\n\n`);
-  }
-
-  #done(): void {
-    this.#response.end("data: [DONE]\n\n");
-  }
 }

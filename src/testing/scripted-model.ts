@@ -140,7 +140,7 @@ function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAns
 }
 
 /** Adds what a reply leaves out. Four characters count as a token. */
-export function completeReply(reply: string | Partial<ChatResponse>, request: ChatRequest): ChatResponse {
+function completeReply(reply: string | Partial<ChatResponse>, request: ChatRequest): ChatResponse {
   const { content = "", toolCalls = [], ...given } = typeof reply === "string" ? { content: reply } : reply;
   const said = content.length + toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
   // Not marked as estimated: a ledger would charge the most that such a call can cost.
@@ -150,7 +150,8 @@ export function completeReply(reply: string | Partial<ChatResponse>, request: Ch
 
 /** Streams a whole answer in pieces. */
 export async function* streamOf(answer: Promise<ChatResponse>, signal: AbortSignal = NEVER): AsyncGenerator<ChatChunk> {
-  const { content, toolCalls, finishReason, usage, refusal } = await answer;
+  const { content, toolCalls, finishReason, usage, refusal, reasoning } = await answer;
+  if (reasoning !== undefined) yield { reasoning };
   for (let start = 0; start < content.length; start += PIECE) {
     throwIfAborted(signal);
     yield { content: content.slice(start, start + PIECE) };

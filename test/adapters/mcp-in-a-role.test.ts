@@ -5,7 +5,6 @@ import { mcpServer, type McpServer } from "../../src/adapters/mcp.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/runtime/record/canonical.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { openaiStub, scriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
@@ -68,7 +67,7 @@ function adder(): ScriptedModel {
 }
 
 describe("a role that works with the tools of the official server", () => {
-  test("is recorded, resumes from every point of its record, and is replayed without the server", async () => {
+  test("is recorded, repeats no uncertain call, and is replayed without the server", async () => {
     const { server, tools, ran } = await served();
     const journal = memoryJournal();
     const model = adder();
@@ -77,27 +76,13 @@ describe("a role that works with the tools of the official server", () => {
     expect(whole.output?.content).toMatch(/^The server says: [^]*42/);
     expect([ran, model.calls.length]).toEqual([["all_get-sum", "all_echo"], 3]);
 
+    // A kill in the middle of a call: it is unknown whether the server has done it.
     const events = await eventsOf(journal, "r");
-    const heard = events.findIndex((event) => event.type === "message");
-    let uncertain = 0;
-    for (let cut = heard + 1; cut < events.length; cut += 1) {
-      const past = events.slice(0, cut);
-      const recorded = past.filter((event) => event.type === "step.ended").length;
-      const [again, ranBefore] = [adder(), ran.length];
-      const copy = await journalWith("r", past);
-      const result = await new Team({ seed: "s", journal: copy, model: again, roles: [clerk(tools)] }).resume("r").result;
-      const last = past.at(-1);
-      if (last?.type === "step.started" && last.kind === "tool") {
-        expect(result, `cut after ${cut} events`).toMatchObject({ status: "failed", error: { code: "STEP_UNCERTAIN" } });
-        expect(ran.length).toBe(ranBefore);
-        uncertain += 1;
-        continue;
-      }
-      expect(result.output?.content).toBe(whole.output?.content);
-      expect(again.calls.length + ran.length - ranBefore).toBe(5 - recorded);
-      expect(canonical(await eventsOf(copy, "r"))).toEqual(canonical(events));
-    }
-    expect(uncertain).toBe(2);
+    const called = events.findIndex((event) => event.type === "step.started" && event.kind === "tool");
+    const copy = await journalWith("r", events.slice(0, called + 1));
+    const resumed = await new Team({ seed: "s", journal: copy, model: adder(), roles: [clerk(tools)] }).resume("r").result;
+    expect(resumed).toMatchObject({ status: "failed", error: { code: "STEP_UNCERTAIN" } });
+    expect(ran.length).toBe(2);
 
     await server.close();
     const [before, asked] = [ran.length, model.calls.length];

@@ -1,5 +1,4 @@
 // @module-tag fleet
-import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -14,11 +13,11 @@ import { createMessage } from "../../src/message/message.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { apply } from "../../src/runtime/record/apply.ts";
 import { RunState } from "../../src/runtime/record/run-state.ts";
-import { afterEachFile } from "../after-file.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "./postgres-process.ts";
+import { startProgram } from "./program-process.ts";
 import { RECORD, type SharedTask } from "./postgres-shared-child.ts";
 import { figure } from "../long.ts";
 
@@ -26,45 +25,9 @@ import { figure } from "../long.ts";
  * Three processes share a budget or limits, and are killed again and again, and so is the server.
  */
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const signal = new AbortController().signal;
 const never = cancellationOf(signal);
 const between = (from: number, to: number): number => from + Math.random() * (to - from);
-
-interface Worker {
-  readonly child: ChildProcess;
-  readonly lines: string[];
-  /** Resolves with the exit code, or the signal that ended it. */
-  readonly ended: Promise<number | string>;
-  readonly trouble: () => string;
-}
-
-const running = new Set<ChildProcess>();
-afterEachFile(() => {
-  for (const child of running) child.kill("SIGKILL");
-});
-
-async function workerOf(program: string, task: SharedTask): Promise<Worker> {
-  const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
-  running.add(child);
-  // A process may be killed before it has read its program.
-  child.stdin.on("error", () => undefined).end(program);
-  const lines: string[] = [];
-  let [rest, trouble] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    const all = `${rest}${text}`.split("\n");
-    rest = all.pop() ?? "";
-    lines.push(...all);
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));
-  const ended = new Promise<number | string>((resolve) => {
-    child.once("close", (code, name) => {
-      running.delete(child);
-      resolve(code ?? name ?? "");
-    });
-  });
-  return { child, lines, ended, trouble: () => trouble };
-}
 
 /** Runs a task until it ends by itself; it is killed some times before. @param killed called with the time of each kill */
 async function killedOften(
@@ -74,12 +37,12 @@ async function killedOften(
 ): Promise<string[]> {
   const lines: string[] = [];
   for (let kills = o.kills; ; kills -= 1) {
-    const worker = await workerOf(program, task);
+    const worker = startProgram(program, task);
     if (kills > 0) {
       const isOver = await Promise.race([worker.ended.then(() => true), sleep(systemClock, o.life()).then(() => false)]);
       if (!isOver) {
-        worker.child.kill("SIGKILL");
-        o.killed?.(worker.child.pid ?? 0);
+        worker.kill("SIGKILL");
+        o.killed?.(worker.pid);
       }
     }
     const end = await worker.ended;
@@ -98,8 +61,6 @@ async function queried<R>(server: PostgresProcess, text: string): Promise<readon
 }
 
 describe.runIf(hasPostgres)("what processes share in Postgres", () => {
-  const rounds = Array.from({ length: 1 }, (_, n) => n);
-
   it("DatabaseLimits.D1 PostgresPool.G5 a place and a settlement outlive a restart of the server", async () => {
     const server = await startPostgres();
     const pool = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
@@ -121,7 +82,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     await Promise.all([pool.close(), made.close()]);
   });
 
-  it.each(rounds)("PostgresPool.G1 PostgresPool.G3 PostgresPool.G4 a dollar over three workers is never overspent: round %d", async () => {
+  it("PostgresPool.G1 PostgresPool.G3 PostgresPool.G4 a dollar over three workers is never overspent", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
     await queried(server, RECORD);
@@ -159,7 +120,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(known).toEqual({ amount, spent: recorded, held: 0 });
   });
 
-  it.each(rounds)("PostgresPool.G1 PostgresPool.G4 teams on three workers spend a dollar together, and no more: round %d", async () => {
+  it("PostgresPool.G1 PostgresPool.G4 teams on three workers spend a dollar together, and no more", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
     await queried(server, RECORD);
@@ -199,23 +160,16 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(recorded).toBeLessThanOrEqual(amount);
   });
 
-  const ends = rounds.map(() => "SIGKILL" as const);
-  it.each([...ends, "SIGSTOP" as const])(
-    "PostgresPool.G3 PersistentConnection.C2 admits or refuses reservations that waited for a dead or stopped process: %s",
+  it.each(["SIGKILL", "SIGSTOP"] as const)(
+    "PostgresPool.G3 PersistentConnection.C2 admits or refuses what waited for a dead or stopped process: %s",
     { timeout: 900_000 },
     async (end) => {
       const server = await startPostgres();
       const budget = postgresBudget({ url: server.url, name: "b", amount: 100 as MicroUsd });
       const program = HOLDER.replaceAll("URL", JSON.stringify(server.url));
-      const child = spawn(process.execPath, ["--input-type=module", "-"], { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
-      running.add(child);
-      child.stdin.end(
-        `${await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)))}`.replace(
-          /\nawait main[^\n]*\n$/,
-          "\n",
-        ) + program,
-      );
-      await new Promise((resolve) => child.stdout.once("data", resolve));
+      const source = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
+      const child = startProgram(source.replace(/\nawait main[^\n]*\n$/, "\n") + program, {});
+      await child.said(1);
       const account = await budget.open("mine", { spent: 0 });
       const waiting = errorOf(() => account.reserve(50, never));
       const fitting = account.reserve(30, never);
@@ -227,7 +181,7 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     },
   );
 
-  it.each(rounds)("DatabaseLimits.D1 DatabaseLimits.D2 DatabaseLimits.D3 ten by the second, four at once: round %d", async () => {
+  it("DatabaseLimits.D1 DatabaseLimits.D2 DatabaseLimits.D3 ten by the second, four at once", async () => {
     const server = await startPostgres();
     const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
     const task: SharedTask = { kind: "call", url: server.url, name: "p", limits: { requestsPerSecond: 10, concurrency: 4 }, calls: 40 };

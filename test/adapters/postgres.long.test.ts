@@ -14,7 +14,7 @@ import { hasPostgres, startPostgres } from "./postgres-process.ts";
 import { begin, relayTeam } from "./postgres-relay.ts";
 import { journalIn, newSchema, sharedServer } from "./postgres-setup.ts";
 import { childEvent } from "./sqlite-child.ts";
-import { type Child, startProgram } from "./sqlite-process.ts";
+import { type Child, startProgram } from "./program-process.ts";
 import { errorOf, lively, readOut, started, written } from "./sqlite-setup.ts";
 
 const program = hasPostgres ? await sourceProgram(fileURLToPath(new URL("postgres-child.ts", import.meta.url))) : "";

@@ -1,12 +1,20 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { childEvent } from "./sqlite-child.ts";
+import { childEvent, type Task } from "./sqlite-child.ts";
+import { sourceProgram } from "../kernel/source-program.ts";
 import { until } from "../workspace/scratch.ts";
-import { startChild } from "./sqlite-process.ts";
+import { type Child, startProgram } from "./program-process.ts";
 import { errorOf, journalAt, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
-/** A file with a run in it that nobody owns. */
+const program = await sourceProgram(fileURLToPath(new URL("sqlite-child.ts", import.meta.url)));
+
+function startChild(task: Task): Child {
+  return startProgram(program, task);
+}
+
+/** A file with runs without an owner. */
 async function fileWith(...runs: readonly string[]): Promise<{ readonly file: string; readonly journal: Journal }> {
   const file = newFile();
   const journal = journalAt(file);

@@ -62,22 +62,6 @@ describe("the data that is kept with a run", () => {
 describe("how a run goes on", () => {
   const state = { round: 3, budget: 500_000, bounds: {} };
 
-  it("is as it was begun", () => {
-    expect(recordedSettings(about, state, {})).toEqual({
-      budget: 500_000,
-      isBudgetExplicit: false,
-      allowUnpriced: false,
-      rounds: 7,
-      out: "/home/me/project",
-      force: false,
-      seed: "s",
-      sandbox: "none",
-      codeReview: false,
-      runTests: true,
-      crew: { kind: "software-company" },
-    });
-  });
-
   it.each([
     [0, 7],
     [6, 7],

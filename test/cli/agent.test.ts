@@ -6,7 +6,7 @@ import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { calls, command, eventsIn, freshFolder, linesIn, newestIn, reach, serving } from "./kept-run.ts";
+import { calls, command, freshFolder, newestIn, reach, serving } from "./kept-run.ts";
 
 const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" }, "I write the note down.\n");
 
@@ -50,14 +50,6 @@ describe("troupe agent", () => {
     const { code, stdout } = await command(freshFolder(), ["agent", "tidy up", ...reach(stub), "--allow", "editor", "--out", "notes"]);
     expect(code).toBe(5);
     expect(stdout).toMatch(/May Agent use the tool "shell"\?[^]*; rm -rf notes/);
-  });
-
-  it("prints its events and its answer as lines of JSON", async () => {
-    await using stub = await serving(CREATE, { text: "written" });
-    const { stdout } = await command(freshFolder(), ["agent", "note it", ...reach(stub), "--allow", "editor", "--json"]);
-    const tools = eventsIn(stdout).filter((event) => event.type === "step.started" && event.kind === "tool");
-    expect(tools).not.toEqual([]);
-    expect(linesIn(stdout).at(-1)).toMatchObject({ type: "result", by: "agent", status: "finished", answer: "written", exitCode: 0 });
   });
 
   it("goes on after a stop by its budget, and pays for nothing twice", async () => {

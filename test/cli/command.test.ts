@@ -193,17 +193,6 @@ describe("a bundled idea", () => {
 });
 
 describe("a model", () => {
-  it("is asked by the same words that would play a script", async () => {
-    await using stub = await openaiStub({ reply: { fault: "unauthorized" } });
-    const env = { TROUPE_BASE_URL: stub.url, OPENAI_API_KEY: KEY };
-    const { code, stdout, stderr } = await run(["Create a 2048 game"], { cwd: folder("unauthorized"), env });
-    expect(code).toBe(7);
-    expect(stub.requests).toHaveLength(1);
-    expect(stub.authorizations).toEqual([`Bearer ${KEY}`]);
-    expect(stderr).toContain("MODEL_AUTH");
-    expect(stdout + stderr).not.toContain(KEY);
-  });
-
   it("whose project is right takes it to the end", async () => {
     await using stub = await openaiStub({ handler: playing({}) });
     const at = folder("greeter");
@@ -309,18 +298,6 @@ describe("a model", () => {
     expect(await child.ended).toBe(129);
     const last = JSON.parse(child.said.stdout.trimEnd().split("\n").at(-1) ?? "") as unknown;
     expect(last).toMatchObject({ type: "result", status: "stopped", exitCode: 129 });
-  });
-
-  it("is left in good order when the process is asked to end", { tags: ["company", "long"] }, async () => {
-    await using stub = await openaiStub({ reply: { fault: "stall" } });
-    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
-      cwd: folder("terminated"),
-    });
-    await child.until("stdout", /step\.started/);
-    child.process.kill("SIGTERM");
-    expect(await child.ended).toBe(143);
-    const lines = child.said.stdout.trimEnd().split("\n");
-    expect(lines.map((line) => (JSON.parse(line) as { type: string }).type).slice(-2)).toEqual(["run.ended", "result"]);
   });
 
   it("without a known price is not bound by a budget: that is refused, and told how", async () => {

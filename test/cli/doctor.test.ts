@@ -7,7 +7,6 @@ import {
   checkGit,
   checkLeftovers,
   checkModel,
-  checkOut,
   checkPages,
   checkSandbox,
   checkStore,
@@ -20,8 +19,6 @@ import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { command, freshFolder } from "./kept-run.ts";
-
-const scratch = scratchFolder();
 
 describe("checkLeftovers", () => {
   it("removes what killed runs left in the project and beside it, and tells of what it cannot judge", async () => {
@@ -114,14 +111,6 @@ describe("pingModel", () => {
   });
 });
 
-describe("checkOut", () => {
-  it("tries the folder, or the nearest there is, and leaves nothing behind", async () => {
-    expect(await checkOut(fakeHost({ cwd: scratch }), undefined)).toMatchObject({ state: "ok" });
-    expect(await checkOut(fakeHost({ cwd: scratch }), "not/there/yet")).toMatchObject({ state: "ok" });
-    expect(readdirSync(scratch)).toEqual([]);
-  });
-});
-
 it.each<[readonly Partial<Check>[], number]>([
   [[{ name: "git", state: "warn" }], 0],
   [[{ name: "ping", state: "fail" }], 7],
@@ -137,17 +126,6 @@ it.each<[readonly Partial<Check>[], number]>([
 });
 
 describe("the doctor's look at the store", () => {
-  it("says that it comes with the first run, and makes none", async () => {
-    const cwd = freshFolder();
-    expect(await checkStore(fakeHost({ cwd }), {})).toEqual({
-      name: "store",
-      state: "ok",
-      text: ".troupe/runs.db: not there yet, made with the first run",
-    });
-    expect(await checkStore(fakeHost({ cwd, env: { TROUPE_STORE: "deep/down/x.db" } }), {})).toMatchObject({ state: "ok" });
-    expect(readdirSync(cwd)).toEqual([]);
-  });
-
   it("says what it holds, and what nobody can see", async () => {
     const cwd = freshFolder();
     expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet", "--store", "x.db"])).code).toBe(4);

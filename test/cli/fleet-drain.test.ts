@@ -74,21 +74,6 @@ describe("troupe drain", () => {
     expect(at).toBeGreaterThanOrEqual(7_000);
   });
 
-  it("does not take one long look without a worker for many", async () => {
-    const took = (now: number): number => (now >= 1_000 && now < 2_000 ? 5_000 : 0);
-    const { told, at } = await drained({
-      shown: {
-        a: [
-          [0, 1_000],
-          [2_000, 8_000],
-        ],
-      },
-      took,
-    });
-    expect(told).toEqual(["a"]);
-    expect(at).toBeGreaterThanOrEqual(11_000);
-  });
-
   it("tells of nobody only after some looks", async () => {
     expect(await drained({ shown: {} })).toMatchObject({ told: [], at: 3_000 });
     expect(await drained({ shown: { a: [[0, EVER]] }, worker: "b" })).toEqual({ told: "WORKER_UNKNOWN", at: 3_000, heard: [] });

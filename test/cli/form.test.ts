@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { humanPort } from "../../src/cli/prompt.ts";
-import { widthOf, withoutCodes } from "../../src/cli/screen/layout.ts";
+import { withoutCodes } from "../../src/cli/screen/layout.ts";
 import { questionRows } from "../../src/cli/screen/question.ts";
 import { inSession } from "../../src/cli/session.ts";
 import type { Json } from "../../src/kernel/json.ts";
@@ -94,13 +94,6 @@ describe("a form on a terminal", () => {
     const refused = await asked({ form: colours }, ["green", "3", "red"]);
     expect(refused).toMatchObject({ answer: "red", left: 0 });
     expect(refused.said).toContain('Expected one of "red", "blue", got "green".');
-  });
-
-  it.each([20, 40])("fits %i columns", async (columns) => {
-    const { said, answer } = await asked({ form: trip }, ["Oslo", "", "1", "y", "2", "", "", ""], { columns });
-    expect(answer).toMatchObject({ city: "Oslo" });
-    const wide = said.split("\n").filter((line) => widthOf(line) >= columns && line.trim().includes(" "));
-    expect(wide).toEqual([]);
   });
 });
 

@@ -20,7 +20,7 @@ describe("ideaSource", () => {
 
   it.each([
     [["dmeo"], "Did you mean: troupe demo? To use it as an idea: troupe run dmeo"],
-    [["demo"], '"demo" is a command and stands first'],
+    [["demo"], '"demo" is a command and comes first'],
     [["docter", "--json"], "Did you mean: troupe doctor --json?"],
     [["dmeo", "todo"], "Did you mean: troupe demo todo?"],
     [["exprimnt", "run", "coins.ts"], "Did you mean: troupe experiment run coins.ts?"],

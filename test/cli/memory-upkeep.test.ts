@@ -1,5 +1,5 @@
 import Libsql from "libsql";
-import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
@@ -147,20 +147,6 @@ describe("a store that cannot be used", () => {
       expect({ words, ...ended }).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
     }
     expect(readFileSync(join(cwd, "bad.db"))).toEqual(bytes);
-  });
-
-  it("because it was cut ends with 2, or tells what is left", async () => {
-    const whole = await withOld();
-    sql(memoryFile(whole), "PRAGMA wal_checkpoint(TRUNCATE)");
-    const size = statSync(memoryFile(whole)).size;
-    for (const part of [0.1, 0.5, 0.9]) {
-      const cwd = freshFolder();
-      writeFileSync(join(cwd, "cut.db"), readFileSync(memoryFile(whole)));
-      truncateSync(join(cwd, "cut.db"), Math.floor(size * part));
-      const { code, stderr } = await command(cwd, ["memory", "show", "Ann", "--store", "cut.db"]);
-      expect({ part, code }).toEqual({ part, code: 2 });
-      expect(stderr).toMatch(/MEMORY_DAMAGED|MEMORY_FOREIGN|ROLE_UNKNOWN/);
-    }
   });
 });
 

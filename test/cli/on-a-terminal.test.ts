@@ -93,17 +93,6 @@ describe("a paid run on a terminal", () => {
     expect(host.stderr.text).not.toContain("[Y/n]");
     expect(stub.requests).toHaveLength(1);
   });
-
-  it("shows the model's words as text and never sends them to the terminal", async () => {
-    const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m";
-    await using stub = await openaiStub({
-      reply: { fault: "status", status: 400, body: JSON.stringify({ error: { message: `no ${hostile}` } }) },
-    });
-    const { host } = seat();
-    expect(await main(host, ["Write a word counter", "--yes", "--base-url", stub.url, "--no-color"])).toBe(7);
-    const all = host.stderr.text + host.stdout.text;
-    expect(all.replace(/\u001b\[(\?25[lh]|\d*[AJK])/g, "")).not.toMatch(/[^\P{Cc}\n\r]/u);
-  });
 });
 
 describe("an idea that is typed", () => {
@@ -113,13 +102,6 @@ describe("an idea that is typed", () => {
     while (host.stdin.listenerCount("readable") === 0) await nextMacrotask();
     host.signal("SIGINT");
     expect(await code).toBe(130);
-  });
-
-  it("ends with the input", async () => {
-    const { host } = seat({ isTTY: false });
-    host.stdin.end("Write a word counter\n");
-    expect(await main(host, ["-"])).toBe(7);
-    expect(host.stderr.text).toContain("no model is set and no bundled script fits this idea");
   });
 });
 

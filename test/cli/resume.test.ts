@@ -9,7 +9,6 @@ import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
-import { Terminal } from "./terminal.ts";
 
 /** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
 async function begun(rounds = 2, ...more: readonly string[]): Promise<string> {
@@ -50,20 +49,6 @@ describe("a store that was named", { tags: ["company", "long"] }, () => {
     expect((await command(cwd, ["resume", "--rounds", "2", "--quiet", "--store", "my runs.db"])).code).toBe(4);
     expect((await command(cwd, ["resume", "--rounds", "3", "--quiet"], { env: { TROUPE_STORE: "my runs.db" } })).code).toBe(4);
     expect(readdirSync(cwd).filter((name) => name === ".troupe")).toEqual([]);
-  });
-});
-
-describe("a run that goes on, on a terminal", { tags: ["company", "long"] }, () => {
-  it("shows what was done before, and what it has cost so far", async () => {
-    const cwd = await begun(3);
-    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
-    const terminal = new Terminal();
-    host.stderr.on("data", (text: string) => terminal.write(text));
-    expect(await main(host, ["resume", "--rounds", "4", "--no-color"])).toBe(4);
-    const screen = terminal.screen.join("\n");
-    expect(screen).toMatch(/✓ Alice, Product Manager +WritePrd/);
-    expect(screen).toMatch(/✓ Bob, Architect +WriteDesign/);
-    expect(screen).toMatch(/\$0\.0\d+ of \$3\.00 · round 4 of 4/);
   });
 });
 
@@ -191,15 +176,5 @@ describe("two processes and one run", () => {
     expect(await idsIn(cwd)).toEqual([id]);
     expect((await command(cwd, ["runs", "rm", id, "--yes"])).code).toBe(0);
     expect(await idsIn(cwd)).toEqual([]);
-  });
-
-  it("each goes on with a run of its own when none is named", { tags: ["company", "long"] }, async () => {
-    await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
-    const cwd = await begun(1);
-    const busy = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });
-    await busy.until("stdout", /step\.started/);
-    expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
-    busy.process.kill("SIGTERM");
-    await busy.ended;
   });
 });

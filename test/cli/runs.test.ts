@@ -182,18 +182,6 @@ describe("troupe runs export and import", () => {
     await expectRefusal(there, ["runs", "import", file], "--as <id>");
   });
 
-  it("give to one that came from elsewhere no power over this machine until it is trusted", { tags: ["company", "long"] }, async () => {
-    const { cwd, id } = await kept;
-    const { stdout } = await command(cwd, ["runs", "export", id]);
-    const there = freshFolder();
-    await command(there, ["runs", "import", "-"], { stdin: stdout });
-    for (const words of [["resume"], ["resume", id], ["fork", id]]) {
-      await expectRefusal(there, words, "RUN_ELSEWHERE");
-    }
-    expect(await command(there, ["replay", id])).toMatchObject({ code: 0 });
-    expect((await command(there, ["fork", id, "--force", "--quiet", "--rounds", "20"])).code).toBe(0);
-  });
-
   it.each([
     ["is no export", () => "hello\n", "EXPORT_INVALID"],
     ["is empty", () => "", "EXPORT_INVALID"],

@@ -95,14 +95,6 @@ describe("a store that is damaged", () => {
     }
   });
 
-  it("is forked where it is whole", { tags: ["company", "long"] }, async () => {
-    const { cwd, id } = await damaged();
-    for (const at of [26, 1]) {
-      expect((await command(cwd, ["fork", id, "--at", String(at), "--quiet"])).code, `at ${at}`).toBe(4);
-      expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);
-    }
-  });
-
   it("keeps its other runs, and loses the one that is removed", { tags: ["company", "long"] }, async () => {
     const { cwd, id } = await damaged();
     expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);

@@ -102,40 +102,6 @@ describe.runIf(hasPostgres)("the commands of a fleet", async () => {
     expect(await worker.ended).toBe(0);
   });
 
-  it("start a worker whose module waits for something that keeps no process running", async () => {
-    const module = join(o.cwd, "idle.mjs");
-    await writeFile(
-      module,
-      `import { writers as made } from ${JSON.stringify(pathToFileURL(TEAMS).href)};
-       export const writers = (means) => new Promise((resolve) => setTimeout(() => resolve(made(means)), 50).unref());`,
-    );
-    const worker = start(["worker", module, "--json"], o);
-    running.push(worker);
-    await worker.until("stdout", /"type":"working"/);
-    worker.process.kill("SIGTERM");
-    expect(await worker.ended).toBe(0);
-  });
-
-  it("WorkerParent.P1 start a worker again that was killed before it took runs", async () => {
-    const module = join(o.cwd, "killed-once.mjs");
-    await writeFile(
-      module,
-      `import { existsSync, writeFileSync } from "node:fs";
-       import { writers as made } from ${JSON.stringify(pathToFileURL(TEAMS).href)};
-       const mark = ${JSON.stringify(join(o.cwd, "killed"))};
-       export const writers = (means) => {
-         if (existsSync(mark)) return made(means);
-         writeFileSync(mark, "");
-         process.kill(process.pid, "SIGKILL");
-       };`,
-    );
-    const worker = start(["worker", module, "--json"], o);
-    running.push(worker);
-    await worker.until("stdout", /"type":"working"/);
-    worker.process.kill("SIGTERM");
-    expect(await worker.ended).toBe(0);
-  });
-
   it("start a worker while the database is away, which takes runs when it is back", async () => {
     const mine = await startPostgres();
     await mine.kill();

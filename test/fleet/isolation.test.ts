@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { Isolation, LONGEST_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
+import { Isolation, MAX_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
 import { effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
@@ -50,13 +50,13 @@ describe("the places of a worker", () => {
     const places = new Isolation(clock);
     const left = await places.enter({ isAlone: true, limit: 10, signal });
     left?.leave();
-    await clock.advance(LONGEST_ALONE - 1);
+    await clock.advance(MAX_ALONE - 1);
     await places.enter({ isAlone: true, limit: 10, signal });
-    const second = places.enter({ isAlone: false, limit: 2 * LONGEST_ALONE, signal });
+    const second = places.enter({ isAlone: false, limit: 2 * MAX_ALONE, signal });
     let came = clock.now();
     void second.then(() => (came = clock.now()));
-    await clock.advance(LONGEST_ALONE);
-    expect([(await second) === undefined, came]).toEqual([false, 2 * LONGEST_ALONE - 1]);
+    await clock.advance(MAX_ALONE);
+    expect([(await second) === undefined, came]).toEqual([false, 2 * MAX_ALONE - 1]);
   });
 });
 
@@ -136,34 +136,6 @@ it("FleetWorker.W5 a run whose owner died waits for the run beside it, and works
   await worker.drain();
 });
 
-it("FleetWorker.W5 a run that was left for long waits for its place like another one", async () => {
-  const journal = await withSuspect();
-  const clock = simulatedClock(Date.now() + 6 * LONGEST_ALONE);
-  const driver = memoryRunDriver({ clock });
-  let reach = (): void => undefined;
-  const reached = new Promise<void>((resolve) => (reach = resolve));
-  let release = (): void => undefined;
-  const held = new Promise<string>((resolve) => (release = () => resolve("done")));
-  let isBegun = false;
-  const effects = { slow: () => (reach(), held), dies: async () => ((isBegun = true), "bad") };
-  const worker = await startWorker({ driver, journal, teams: [pair({ journal, effects })], clock });
-  await driver.submit({ runId: "slow", team: "pair", idea: "slow" });
-  await reached;
-  await driver.submit({ runId: "bad", team: "pair" });
-  for (let waited = 0; waited < LONGEST_ALONE / 2; waited += 10_000) {
-    await clock.advance(10_000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(isBegun).toBe(false);
-  for (let waited = 0; !isBegun && waited < LONGEST_ALONE; waited += 10_000) {
-    await clock.advance(10_000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(isBegun).toBe(true);
-  release();
-  await worker.drain();
-});
-
 it("FleetWorker.W5 an effect is done beside the run that waits for it, in the one worker of both, when their owners died", async () => {
   const clock = simulatedClock();
   const processes = simulatedProcesses(memoryJournal());
@@ -209,6 +181,6 @@ it("FleetWorker.W5 an effect is done beside the run that waits for it, in the on
   const events = await eventsOf(journal, "asks");
   expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
   expect(JSON.stringify(events)).toContain("far away");
-  expect(clock.now() - began).toBeLessThan(2 * LONGEST_ALONE);
+  expect(clock.now() - began).toBeLessThan(2 * MAX_ALONE);
   await worker.drain();
 });

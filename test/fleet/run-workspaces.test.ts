@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { type RunDriver, runWorkspaces, type RunWorkspaces, startWorker } from "../../src/fleet/index.ts";
@@ -117,22 +117,6 @@ describe("the workspaces of runs", () => {
       expect(left).toMatchObject({ status: "?? glaze.bin\n", log: expect.stringContaining("A pot") });
     },
   );
-
-  it("a run whose folder cannot be fetched goes back, and has no event", { tags: "numbers" }, async () => {
-    const [journal, driver, store] = [memoryJournal(), memoryRunDriver(), scratchFolder()];
-    const damaged = fileObjects({ dir: store });
-    await damaged.put("a/place.json", new TextEncoder().encode("{}"));
-    const told: unknown[] = [];
-    const warn = (...line: readonly unknown[]): void => void told.push(line[1]);
-    const logger = { debug() {}, info() {}, warn, error() {} };
-    const workspaces = machine(store);
-    const worker = await startWorker({ driver, journal, teams: [potters(journal, workspaces)], workspaces, logger });
-    await driver.submit({ runId: "a", team: "potters", idea: "clay" });
-    await vi.waitUntil(() => told.length > 0, LONG);
-    await worker.drain();
-    expect(told[0]).toMatchObject({ run: "a", code: "OBJECT_DAMAGED", after: 500 });
-    expect(await journal.runs()).toEqual([{ runId: "a", events: 0 }]);
-  });
 
   it.each([
     ["OBJECT_DAMAGED", "error"],
@@ -257,13 +241,6 @@ describe("the workspaces of runs", () => {
       expect(await readdir(three.folderOf("a"))).toEqual(expect.arrayContaining(["x", "y"]));
     },
   );
-
-  it("two runs never have one folder, also where the id of one is the name of the other's", { tags: "numbers" }, () => {
-    const one = machine(scratchFolder());
-    const name = basename(one.folderOf("Pots 1"));
-    expect(basename(one.folderOf(name))).not.toBe(name);
-    expect(basename(one.folderOf("run_1"))).toBe("run_1");
-  });
 
   it(
     "a copy takes nothing from the machine that has the run, and goes into no folder with files",

@@ -8,7 +8,6 @@ import { startWorker, type Delivery, type RunDriver } from "../../src/fleet/inde
 import type { DeliveryHandler, RunJob } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
-import { appendingBy } from "../team/recorded.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 
 /** A gate that a step waits at. */
@@ -244,26 +243,6 @@ describe("a worker", () => {
     await worker.drain();
     expect(await drained).toMatchObject({ is: "again", after: 0, isUntried: true });
     expect(await deliver({ idea: "a coat" })).toEqual({ is: "again", after: 0, isUntried: true });
-  });
-
-  it("FleetWorker.W3 gives a run up that its team refuses, as one without roles does", async () => {
-    const { driver, deliver } = handed();
-    const journal = memoryJournal();
-    const told: string[] = [];
-    await startWorker({ driver, journal, teams: [new Team({ name: "tailors", journal })], tries: 2, logger: recorded(told) });
-    const job = { runId: "a", team: "tailors", idea: "a coat", about: 1, refusals: 1 };
-    expect(await deliver({ idea: "a coat", about: 1 })).toEqual({ is: "again", after: 500, job });
-    expect(await deliver({ ...job, attempt: 2 })).toEqual({ is: "done" });
-    expect(told.at(-1)).toContain("ROLES_NONE");
-  });
-
-  it("does not start where it cannot read the journal", async () => {
-    const { driver, deliver } = handed();
-    const journal = memoryJournal();
-    const refused = new JournalError("JOURNAL_NEWER", "Expected tables of version 2, got 3.");
-    const closed: Journal = { ...appendingBy(journal, () => Promise.reject(refused)), runs: () => Promise.reject(refused) };
-    expect(await codeOf(() => startWorker({ driver, journal: closed, teams: [shop({ journal: closed })] }))).toBe("JOURNAL_NEWER");
-    await expect(deliver({ idea: "a coat" })).rejects.toThrow("no worker");
   });
 
   it("brings a run back when the deadline of its question has passed", async () => {

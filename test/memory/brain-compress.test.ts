@@ -10,7 +10,7 @@ function long(n: number, tokens: number): Message {
   return createMessage("word".repeat(tokens), { id: `m${n}`, timestamp: n });
 }
 
-describe("when a history is summed up", () => {
+describe("when a history is summarized", () => {
   it("[R093: ten and more than ten were both told] with the tenth message, and not before", async () => {
     const { brain, model } = brainWith();
     talk(brain, 1, 9);

@@ -45,7 +45,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf((await loaded(cache)).history)).toEqual(["m1", "m2", "m3"]);
   });
 
-  it("BrainMemory.B6 one that adds takes over the summary of another that has gone on for hundreds of messages", async () => {
+  it("BrainMemory.B6 one that adds takes over the summary of another that has continued for hundreds of messages", async () => {
     const cache = memoryCache();
     await begun(cache, 30);
     const busy = await loaded(cache, "b");
@@ -61,7 +61,7 @@ describe("two memories of one conversation", () => {
     expect([idsOf(idle.history), idle.summary]).toEqual([[...idsOf(busy.history), "m900"], busy.summary]);
   });
 
-  it("BrainMemory.B6 two that sum up at once have one summary in the end, and nothing is covered that it does not cover", async () => {
+  it("BrainMemory.B6 two that summarize at once have one summary in the end, and nothing is covered that it does not cover", async () => {
     const cache = memoryCache();
     await begun(cache, 12);
     const [one, two] = [await loaded(cache, "one "), await loaded(cache, "two ")];
@@ -72,7 +72,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf(stored.history)).toEqual(["m11", "m12"]);
   });
 
-  it("BrainMemory.B6 that both changed the summary are told so, whatever they try; load has both", async () => {
+  it("BrainMemory.B6 two that both changed the summary get a conflict until load joins both", async () => {
     const cache = memoryCache();
     await begun(cache, 2);
     const [one, two] = [await loaded(cache), await loaded(cache)];
@@ -86,7 +86,7 @@ describe("two memories of one conversation", () => {
     expect([await two.save(), (await loaded(cache)).summary]).toEqual([true, "first\n\nsecond"]);
   });
 
-  it("BrainMemory.B6 what stands there and is no memory is not written over by one that did not look", async () => {
+  it("BrainMemory.B6 an entry that is no memory is not overwritten by a memory that did not load", async () => {
     const cache = memoryCache();
     await cache.set(KEY, "somebody's note", 1e9);
     const brain = await brainIn(cache);
@@ -106,7 +106,7 @@ describe("two memories of one conversation", () => {
   });
 
   it(
-    "BrainMemory.B6 whatever several do in whatever order, every message that was saved is there or summed up",
+    "BrainMemory.B6 whatever several do in whatever order, every message that was saved is there or summarized",
     { tags: "numbers" },
     async () => {
       const doing = fc.constantFrom("add", "save", "load", "compress", "begin");
@@ -167,7 +167,7 @@ function machines(): { readonly remote: FakeRemote; readonly clock: ReturnType<t
 }
 
 describe("a memory whose shared cache goes away", () => {
-  it("Cache.C7 BrainEntry.P2 is told that nobody could be asked, and that is not nothing", async () => {
+  it("Cache.C7 BrainEntry.P2 throws when no cache answers, which is not an empty entry", async () => {
     const { remote, clock, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { BrainMemory, defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 
-test("in a run a summary is a step: a replay asks nobody and remembers the same, and a fork pays nothing for what it shares", async () => {
+test("in a run a summary is a step: a replay asks no one and remembers the same, and a fork pays nothing for what it shares", async () => {
   const model = scriptedModel((_request, n) => `summary ${n}`);
   const Remember = defineAction({
     name: "Remember",

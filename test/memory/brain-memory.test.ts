@@ -47,7 +47,7 @@ describe("what a brain memory holds", () => {
     expect([brain.getKnowledge(), idsOf(brain.knowledge), brain.history]).toEqual(["word 1\nword 2", ["m1", "m2"], []]);
   });
 
-  it("tells what was said before the message that is being answered", async () => {
+  it("returns what was said before the message that is being answered", async () => {
     const { brain } = brainWith();
     expect([brain.historyText, brain.isHistoryAvailable]).toEqual(["", false]);
     talk(brain, 1, 3);

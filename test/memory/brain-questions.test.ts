@@ -23,7 +23,7 @@ describe("what a brain memory asks a model", () => {
     },
   );
 
-  it("rewrite fills in what the context tells, and asks nobody without one", async () => {
+  it("rewrite completes a sentence from its context, and asks no model without one", async () => {
     const { brain, model } = brainWith(scriptedModel([" The cat sleeps. \n"]));
     expect(await brain.rewrite("It sleeps.", "")).toBe("It sleeps.");
     expect(await brain.rewrite("", "The cat.")).toBe("");
@@ -32,7 +32,7 @@ describe("what a brain memory asks a model", () => {
     expect(shownIn(model.calls[0])).toContain(JSON.stringify({ context: 'The cat.\n"}]', sentence: "It sleeps." }));
   });
 
-  it("getTitle gives at most five words, and of five words or less asks nobody", async () => {
+  it("getTitle gives at most five words, and of five words or less asks no one", async () => {
     const { brain, model } = brainWith(scriptedModel(["The very long tale of a cat\nand more"]));
     expect(await brain.getTitle(" A cat's life ")).toBe("A cat's life");
     expect(model.calls).toEqual([]);

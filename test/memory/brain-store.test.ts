@@ -117,7 +117,7 @@ describe("storing a brain memory", () => {
     expect([(await loadedFrom(cache)).summary, (await loadedFrom(cache)).history]).toEqual(["summary 1", []]);
   });
 
-  it("R084 keeps it for half an hour, or as long as it is told", async () => {
+  it("R084 keeps the entry for half an hour, or for its ttl", async () => {
     const clock = simulatedClock(1_000_000);
     const cache = memoryCache({ clock });
     const { brain } = brainWith(undefined, { cache, key: KEY });
@@ -190,7 +190,7 @@ describe("loading a brain memory", () => {
       "a message that is none",
       '{"v":1,"history":[{"content":5}],"knowledge":[],"levels":{"oldest":"","older":[],"recent":[]},"covered":[]}',
     ],
-  ])("Cache.C4 tells what cannot be read from a miss, and changes nothing: %s", async (_what, text) => {
+  ])("Cache.C4 distinguishes an unreadable entry from a miss, and changes nothing: %s", async (_what, text) => {
     const cache = memoryCache();
     await cache.set("k", text, 1000);
     const { brain } = brainWith(undefined, { cache, key: "k" });

@@ -168,7 +168,7 @@ describe("any conversation", () => {
     },
   );
 
-  it("is the same when it goes on from its JSON", { tags: "numbers" }, () => {
+  it("is the same when it continues from its JSON", { tags: "numbers" }, () => {
     fc.assert(
       fc.property(scene, fc.nat(), ({ events, options: o }, cut) => {
         const memory = new ChatMemory(o);

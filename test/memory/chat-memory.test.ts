@@ -102,7 +102,7 @@ describe("the window", () => {
 });
 
 describe("calls and answers", () => {
-  it("ChatMemory.H2 calls that wait are left open at the end, and answered by words when the conversation goes on", () => {
+  it("ChatMemory.H2 calls that wait are left open at the end, and answered by words when the conversation continues", () => {
     const memory = filled(new ChatMemory(), calls("a", "b"), result("a"));
     expect(told(memory.messages)).toEqual(["assistant a b", "tool result of a a"]);
     memory.add(user("never mind"));
@@ -141,7 +141,7 @@ describe("calls and answers", () => {
 describe("recent", () => {
   const memory = filled(new ChatMemory(), user("1"), calls("a"), result("a"), ChatMessage.assistant("done"));
 
-  it("gives the newest, at most so many; none for 0", () => {
+  it("returns at most the given number of newest messages; none for 0", () => {
     expect(memory.recent(0)).toEqual([]);
     expect(told(memory.recent(1))).toEqual(["assistant done"]);
     expect(told(memory.recent(100))).toEqual(told(memory.messages));

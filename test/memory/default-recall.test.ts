@@ -109,7 +109,7 @@ describe("what a role recalls", () => {
     }
   });
 
-  it("tells what was said in the same words once, the newest of it", async () => {
+  it("shows messages with the same words once, the newest of them", async () => {
     const store = await storeOf([
       "The bridge is closed.",
       "the bridge is closed",

@@ -57,7 +57,7 @@ describe("an embedder that fails", () => {
     await expect(storage.add(say("a"))).rejects.toMatchObject({ code: "EMBEDDING_INVALID" });
   });
 
-  it("changes its dimensions: that is told, and rebuild() makes all vectors again", async () => {
+  it("changes its dimensions: that is reported, and rebuild() makes all vectors again", async () => {
     const store = inMemoryStore();
     const embedder = watched();
     const storage = storageOver(store, { embedder: { ...embedder, dimensions: undefined } });

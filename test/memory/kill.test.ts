@@ -119,7 +119,7 @@ describe("a process that is killed", () => {
   });
 
   it(
-    "while it sums up a conversation has every message, in the history or in the summary, and in one of them only",
+    "while it summarizes a conversation has every message, in the history or in the summary, and in one of them only",
     { tags: "kill", timeout: 600_000 },
     async () => {
       const path = join(scratch, "brain");

@@ -101,7 +101,7 @@ describe("a memory of one role with many messages", () => {
   );
 
   it(
-    "finds the evidence as often as one that ranks all of them, also by what stands next to a hit",
+    "finds the evidence as often as one that ranks all of them, also by what is next to a hit",
     { tags: ["numbers", "long"] },
     async () => {
       const shares = [inMemoryStore(), sqliteStore({ path: newFile("memory.db") })].map(async (store) => {

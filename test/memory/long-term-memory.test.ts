@@ -66,7 +66,7 @@ describe("LongTermMemory", () => {
     expect(store.adds).toBe(1);
   });
 
-  it("WriteBehind.Q1 keeps what could not be stored, tells it, and stores it later", async () => {
+  it("WriteBehind.Q1 keeps what could not be stored, reports it, and stores it later", async () => {
     const store = breakable();
     const told: unknown[] = [];
     const memory = new LongTermMemory({ storage: storageOver(store), onError: (error) => told.push(error) });
@@ -83,7 +83,7 @@ describe("LongTermMemory", () => {
     expect((await storageOver(store).recover()).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("an embedder that fails holds up no message: they are stored, and persist tells", async () => {
+  it("an embedder that fails holds up no message: they are stored, and persist reports", async () => {
     const store = inMemoryStore();
     const embedder = watched();
     embedder.before = () => {
@@ -180,7 +180,7 @@ describe("LongTermMemory", () => {
       return store;
     }
 
-    it("tells what is at hand first, newest first, then what is like it, best first, and nothing twice", async () => {
+    it("returns messages in memory first, newest first, then similar ones, best first, and none twice", async () => {
       const memory = memoryOver(await library(), { runId: "new" });
       memory.addBatch([
         say("m1", "which harbour?"),

@@ -131,7 +131,7 @@ describe("MemoryDraft", () => {
     expect(empty.ops).toEqual([]);
   });
 
-  test("MemoryDraft.D3 after close every write is refused, naming the activation, and reads go on", () => {
+  test("MemoryDraft.D3 after close every write is refused, naming the activation, and reads continue", () => {
     const draft = draftOver(memoryOf("a"));
     draft.add(said("b"));
     draft.close();

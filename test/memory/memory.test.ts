@@ -101,7 +101,7 @@ describe("Memory", () => {
     },
   );
 
-  test("Memory.M2 it shares the very message and never changes it", () => {
+  test("Memory.M2 it shares the message object and never changes it", () => {
     const message = said("a");
     const memory = new Memory();
     memory.add(message);
@@ -217,7 +217,7 @@ describe("Memory", () => {
     }
   });
 
-  test("SlotList.A2 a walk tells no message that was deleted, also when the holes were closed meanwhile", () => {
+  test("SlotList.A2 an iteration skips deleted messages, also after compacting", () => {
     const memory = memoryOf(...Array.from({ length: 100 }, (_, n) => `m${n}`));
     const seen: string[] = [];
     for (const message of memory) {

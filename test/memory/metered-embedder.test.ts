@@ -30,7 +30,7 @@ function watchedSteps(): Watched {
 const policy = { clock: simulatedClock(), random: (): number => 0 };
 
 describe("meteredEmbedder", () => {
-  it("gives the very vectors that came, whatever numbers they are made of", async () => {
+  it("gives exactly the vectors that came, whatever numbers they are made of", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.float32Array({ minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 5 }), async (vectors) => {
         const { steps } = watchedSteps();

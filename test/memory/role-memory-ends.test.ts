@@ -26,7 +26,7 @@ describe("how a run with a memory ends", () => {
     expect((await run.result).status).toBe("stopped");
   });
 
-  it("a stop while the record is told to the memories ends the run as stopped, with what it had cost and said", async () => {
+  it("a stop while the memories read the record ends the run as stopped, with what it had cost and said", async () => {
     const first = memoryJournal();
     const make = (journal: Journal): Team => new Team({ model: parrot(), journal, seed: 1, roles: [answerer("Ann", { memory: {} })] });
     await make(first).run("go", { id: "r" }).result;
@@ -68,7 +68,7 @@ describe("how a run with a memory ends", () => {
   });
 });
 
-describe("what is told of a store that fails", () => {
+describe("the report of a store that fails", () => {
   it("has no secret in it", async () => {
     const store = storeUnderTest();
     store.before = () => {

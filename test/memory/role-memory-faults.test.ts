@@ -28,8 +28,8 @@ async function unread(count: number): Promise<ReturnType<typeof inMemoryStore>> 
   return store;
 }
 
-describe("what goes wrong with a memory costs what it would have recalled, and is told", () => {
-  it("KeptMemory.K6 an embedder fails on the third of five batches: the role goes on without, the next recall from there", async () => {
+describe("a memory that fails recalls nothing, and is reported", () => {
+  it("KeptMemory.K6 an embedder fails on the third of five batches: the role continues without, the next recall from there", async () => {
     const embedder = paidEmbedder({ maxBatch: 2 });
     embedder.before = (n) => {
       if (n === 3) throw new Error("out of memory");
@@ -104,7 +104,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
   });
 
   it.each(["one that costs", "one that is free"])(
-    "an embedder that never answers, %s: the role goes on without, long before its time is up",
+    "an embedder that never answers, %s: the role continues without, long before its time is up",
     async (kind) => {
       const clock = simulatedClock();
       const inner = paidEmbedder();
@@ -155,7 +155,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     expect(told.join("\n")).toMatch(/2 changes of what Ann remembers are not stored/);
   });
 
-  it("a model that cannot sum up: what is remembered stays as it was, and is summed up the next time", async () => {
+  it("a model that cannot summarize: what is remembered stays as it was, and is summarized the next time", async () => {
     let isBroken = true;
     const model = scriptedModel((request) => {
       if (!isSummary(request)) return "yes";
@@ -187,7 +187,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     expect(rememberedIn(model.calls.at(-1))).toContain('{"text":"what was said"}');
   });
 
-  it("Recollection.C4 a model that never can is asked again only when twice as much waits, and that is told once", async () => {
+  it("Recollection.C4 a model that never can is asked again only when twice as much waits, and that is reported once", async () => {
     const model = scriptedModel((request) => (isSummary(request) ? new ModelError("MODEL_BAD_REQUEST", "never") : "yes"));
     const Talk = defineAction({
       name: "Talk",
@@ -211,7 +211,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
 });
 
 describe("what comes before what", () => {
-  it("a stop during a recall leaves the run open, and it goes on with the same question", async () => {
+  it("a stop during a recall leaves the run open, and it continues with the same question", async () => {
     const embedder = paidEmbedder();
     const journal = memoryJournal();
     const team = new Team({ model: parrot(), journal, roles: [answerer("Ann", { memory: { store: await unread(3), embedder } })] });
@@ -250,7 +250,7 @@ describe("what comes before what", () => {
     expect((await storedIn(store, "Ann")).filter((line) => line.startsWith("r ")).length).toBe(2);
   });
 
-  it("a question that nobody awaits is refused when its activation has ended, and ends nothing else", async () => {
+  it("a question that no one awaits is refused when its activation has ended, and ends nothing else", async () => {
     const Careless = defineAction({
       name: "Careless",
       run: (ctx) => {
@@ -267,7 +267,7 @@ describe("what comes before what", () => {
 });
 
 describe("KeptMemory", () => {
-  it("KeptMemory.K5 makes a role wait while too much waits for its store, and tells what is wrong when it does not get less", async () => {
+  it("KeptMemory.K5 makes a role wait while too much waits for its store, and reports what is wrong when it does not get less", async () => {
     const store = storeUnderTest();
     const told: unknown[] = [];
     const parts = roleMemoryParts({ store }, undefined) as RoleMemoryParts;

@@ -84,7 +84,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  it("Recollection.C1 a replay recalls the same, asks nobody and opens no store", async () => {
+  it("Recollection.C1 a replay recalls the same, asks no one and opens no store", async () => {
     const { events } = await wholeRun();
     const store = storeUnderTest();
     const { team, model } = teamOver(await journalWith("r", events), store);
@@ -97,7 +97,7 @@ describe("in a run, a memory is journaled like everything else", () => {
   });
 
   it(
-    "KeptMemory.K2 goes on from every place of its record: recalls the same, stores nothing twice and loses nothing",
+    "KeptMemory.K2 continues from every place of its record: recalls the same, stores nothing twice and loses nothing",
     { tags: "numbers", timeout: 120_000 },
     async () => {
       const { events, store, before } = await wholeRun();
@@ -286,7 +286,7 @@ describe("money", () => {
     expect(result.cost.known).toBe(18_000_000);
   });
 
-  it("a budget binds them: the run ends before the call, never above, and goes on with more", async () => {
+  it("a budget binds them: the run ends before the call, never above, and continues with more", async () => {
     const journal = memoryJournal();
     const embedder = paidEmbedder({ price: PRICE, model: "mine" });
     const roles = [answerer("Ann", { memory: { store: await library(), embedder } })];
@@ -297,7 +297,7 @@ describe("money", () => {
     expect([rich.status, rich.cost.known, embedder.calls.length]).toEqual(["finished", 18_000_000, 2]);
   });
 
-  it("one without a price is refused under a budget, told, and its run goes on without it", async () => {
+  it("an embedder without a price is refused under a budget and reported, and its run continues without it", async () => {
     const embedder = paidEmbedder({ model: "unheard of" });
     const team = new Team({ model: parrot(), budget: usd(1), roles: [answerer("Ann", { memory: { store: await library(), embedder } })] });
     const told: string[] = [];

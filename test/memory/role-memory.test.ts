@@ -62,7 +62,7 @@ describe("a role with a memory", () => {
     expect(block).not.toMatch(/user#1|#0\.0|the run|\d{10}/);
   });
 
-  it("what is remembered stands before the question, as the user's, and cannot pass for anything else", async () => {
+  it("memories come before the question, as the user's, and cannot pose as anything else", async () => {
     const store = inMemoryStore();
     const model = parrot();
     const team = new Team({ model, roles: [answerer("Ann", { memory: { store } })] });
@@ -233,7 +233,7 @@ describe("the budget of what is recalled", () => {
     expect(shown).toEqual(Array.from({ length: shown.length }, (_, n) => 40 - shown.length + n));
   });
 
-  it("R082: what no longer fits is summed up before it is gone, the old summary always read again", async () => {
+  it("R082: what no longer fits is summarized before it is gone, the old summary always read again", async () => {
     const texts = Array.from({ length: 60 }, (_, n) => `message ${n} ${"x".repeat(100)}`);
     const model = parrot();
     const Hear = defineAction({

@@ -30,7 +30,7 @@ describe("ShardedStorage", () => {
     expect((await many.searchSimilar("detail")).length).toBe(4);
   });
 
-  it("tells the same shard in every process, and spreads", () => {
+  it("gives the same shard in every process, and spreads", () => {
     expect(messages.slice(0, 12).map(({ id }) => shardOf("run", id, 4))).toMatchSnapshot();
     expect(new Set(messages.map(({ id }) => shardOf("", id, 10))).size).toBe(10);
   });
@@ -72,7 +72,7 @@ describe("ShardedStorage", () => {
     },
   );
 
-  it("ShardedStorage.H2 cut off between storing and removing, tells a message once, and goes on", async () => {
+  it("ShardedStorage.H2 interrupted between storing and removing, finds a message once, and continues", async () => {
     const stores = storesOf(2);
     await sharded(stores.slice(0, 1)).addBatch(messages);
     const [old] = stores as [MessageStore];

@@ -63,7 +63,7 @@ describe("a summary that is too long", () => {
 });
 
 describe("a long text", () => {
-  it("that is short enough is given back, and nobody is asked", async () => {
+  it("that is short enough is returned without a call", async () => {
     const nobody = (): Promise<string> => Promise.reject(new Error("asked"));
     expect(await summarizeText(nobody, "one two three", 1000, 3)).toBe("one two three");
     await expect(summarizeText(nobody, "one two three four", 1000, 3)).rejects.toThrow("asked");

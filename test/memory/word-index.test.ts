@@ -49,7 +49,7 @@ describe("an index and words that are no words", () => {
 });
 
 describe("words with signs that stand on their letters", () => {
-  it("are told apart by a vowel sign", async () => {
+  it("are distinguished by a vowel sign", async () => {
     const index = minisearch();
     await index.add(1, "दिन अच्छा है");
     await index.add(2, "दीन अच्छा है");

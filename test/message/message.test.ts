@@ -60,14 +60,6 @@ describe("createMessage", () => {
     expect(ids.has("")).toBe(false);
   });
 
-  test("an id that is made up is a UUID of version 4, and no two of many are the same", () => {
-    const ids = Array.from({ length: 2_000 }, () => createMessage("a").id);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    // Of 2,000 ids at most 9 draws are met: those with the same beginning are one draw's.
-    expect(new Set(ids.map((id) => id.slice(0, -2))).size).toBeLessThanOrEqual(9);
-  });
-
   test("Message.M1 property: it is frozen through and through", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {
@@ -110,14 +102,6 @@ describe("createMessage", () => {
     expect(message).toMatchObject({ instructContent: { files: ["a.js"] }, metadata: { tags: ["x"] }, sendTo: ["Bob"], parents: ["p1"] });
   });
 
-  test("Message.M1 [MetaGPT: fields could be set after construction] every assignment is refused", () => {
-    const message = createMessage("x", { instructContent: { list: [1] } }) as { -readonly [K in keyof Message]: Message[K] };
-    expect(() => (message.id = "0")).toThrow(TypeError);
-    expect(() => (message.role = "system")).toThrow(TypeError);
-    expect(() => (message.instructContent as { list: number[] }).list.push(2)).toThrow(TypeError);
-    expect(() => ((message.metadata as Record<string, unknown>)["persisted"] = true)).toThrow(TypeError);
-  });
-
   test("Message.M3 empty routing means everyone, and an empty cause the user", () => {
     for (const sendTo of [undefined, "", [], [""], new Set<string>()]) expect(createMessage("x", { sendTo }).sendTo).toEqual(["<all>"]);
     for (const causeBy of [undefined, "", { name: "" }]) expect(createMessage("x", { causeBy }).causeBy).toBe("UserRequirement");
@@ -147,11 +131,6 @@ describe("createMessage", () => {
   test("a message is told from everything else an action may give", () => {
     expect([createMessage("x"), parseMessage({ content: "x" }), onTheWire(createMessage("x"))].map(isMessage)).toEqual([true, true, true]);
     expect(["x", null, undefined, 5, {}, [], { content: "x" }, [createMessage("x")], () => "x"].some(isMessage)).toBe(false);
-  });
-
-  test("a content may be empty, and may be huge", () => {
-    expect(createMessage("").content).toBe("");
-    expect(parseMessage(onTheWire(createMessage("x".repeat(1_000_000)))).content).toHaveLength(1_000_000);
   });
 });
 

@@ -24,7 +24,7 @@ describe("a brain memory", () => {
     }
   });
 
-  test("[MetaGPT: a text that stayed too long after a hundred rounds ended in an error] a text of any length is summed up", async () => {
+  test("[MetaGPT: a text that stayed too long after a hundred rounds ended in an error] a text of any length is summarized", async () => {
     const brain = new BrainMemory({ model: scriptedModel(() => "word ".repeat(1000)), maxTokens: 100 });
     const summary = await brain.summarize("no end of it, ".repeat(20_000), { maxWords: 20 });
     expect(summary.replace("…", "").split(" ")).toHaveLength(20);

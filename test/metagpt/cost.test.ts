@@ -52,7 +52,7 @@ describe("a budget", () => {
     expect(error?.message).toContain("some-model-of-tomorrow");
   });
 
-  test("[MetaGPT: and its cost was told as 0] without a budget it is told as unknown", async () => {
+  test("[MetaGPT: and its cost was told as 0] without a budget it is reported as unknown", async () => {
     const { status, cost } = await new Team({ model: unpriced(priced()), roles: workers(2) }).run("go").result;
     expect([status, cost, formatCost(cost)]).toEqual(["finished", { known: 0, unpriced: 2 }, "$?"]);
   });
@@ -85,7 +85,7 @@ describe("one ledger and one state", () => {
   });
 });
 
-describe("[MetaGPT: recovery threw the saved ledger away: spend was 0 and the budget 10.0 again] a run that goes on", () => {
+describe("[MetaGPT: recovery threw the saved ledger away: spend was 0 and the budget 10.0 again] a run that continues", () => {
   /** A run on two cents that has paid its first call when it is killed. */
   async function killedAfterOneCall(): Promise<readonly RunEvent[]> {
     const ann = defineRole({ name: "Ann", actions: [WorkTwice] });
@@ -119,7 +119,7 @@ describe("[MetaGPT: recovery threw the saved ledger away: spend was 0 and the bu
     expect([status, cost.known, model.calls.length]).toEqual(["budget", usd(0.01), 0]);
   });
 
-  test("knows under that budget that a price nobody knows is no price", async () => {
+  test("knows under that budget that a price no one knows is no price", async () => {
     const model = priced();
     const { status, cost } = await goingOn(await killedAfterOneCall(), unpriced(model));
     expect([status, cost, model.calls.length]).toEqual(["failed", { known: usd(0.01), unpriced: 0 }, 0]);

@@ -15,7 +15,7 @@ describe("hiring", () => {
     expect(new Team({ roles: crew() }).roleNames).toEqual(["Ann", "Bob"]);
   });
 
-  test("[MetaGPT: a second role of one name replaced the first, which went on collecting mail that nobody read] it is refused", async () => {
+  test("[MetaGPT: a second role of one name replaced the first, which went on collecting mail that no one read] it is refused", async () => {
     const first = listener("Ann");
     const environment = town([first]);
     expect(() => environment.addRole(listener("Ann", { watch: ["Gossip"] }))).toThrow(

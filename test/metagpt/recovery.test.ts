@@ -7,7 +7,7 @@ import { eventsOf, journalWith } from "../team/recorded.ts";
 import { type Company, Draft, echoModel, expectSameFromEveryCut, pipeline, recorded, upTo } from "./killed.ts";
 
 describe("what a kill leaves", () => {
-  test("[MetaGPT: a run was saved on an exception only, a SIGKILL lost it all] every event is a place to go on from", async () => {
+  test("[MetaGPT: a run was saved on an exception only, a SIGKILL lost it all] every event is a place to continue from", async () => {
     expect(await expectSameFromEveryCut(pipeline)).toBeGreaterThan(15);
   });
 
@@ -94,8 +94,8 @@ describe("what a kill leaves", () => {
   });
 });
 
-describe("who goes on", () => {
-  test("[MetaGPT: a class not imported was TypeError 'has not yet been defined!'] a company that lacks a role is told which", async () => {
+describe("who continues", () => {
+  test("[MetaGPT: a class not imported was TypeError 'has not yet been defined!'] a company that lacks a role learns which one", async () => {
     const { events } = await recorded(pipeline);
     const journal = await journalWith("r", events.slice(0, 4));
     const { status, error } = await new Team({

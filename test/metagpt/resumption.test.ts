@@ -14,7 +14,7 @@ describe("where a role stood", () => {
     await expectSameFromEveryCut(company);
   });
 
-  test("[MetaGPT: an engineer's todos were live objects and not saved] a list in a role's state goes on where it was", async () => {
+  test("[MetaGPT: an engineer's todos were live objects and not saved] a list in a role's state continues where it was", async () => {
     const company: Company = (journal, model) => {
       const Code = defineAction({
         name: "Code",
@@ -75,7 +75,7 @@ describe("where a role stood", () => {
     expect([again.status, done, contents(again.messages)]).toEqual(["finished", ["Ann", "Bob"], ["go", "of Ann", "of Bob"]]);
   });
 
-  test("[MetaGPT: an interruption was no exception it handled] a run stopped in the middle of a call goes on with that call", async () => {
+  test("[MetaGPT: an interruption was no exception it handled] a run stopped in the middle of a call continues with that call", async () => {
     const stop = new AbortController();
     const journal = memoryJournal();
     const stalls = scriptedModel(["[draft go]", () => (stop.abort(), new Promise<string>(() => {}))]);

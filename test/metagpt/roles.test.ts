@@ -71,7 +71,7 @@ describe("what a role remembers", () => {
     expect(remembered(environment, "Ann")).toEqual(["three"]);
   });
 
-  test("[MetaGPT: prompts showed every agent as `assistant`, so nobody knew who had said what] a question shows its speakers", async () => {
+  test("[MetaGPT: prompts showed every agent as `assistant`, so no one knew who had said what] a question shows its speakers", async () => {
     const model = scriptedModel(["-1"]);
     const Argue = defineAction({ name: "Argue", run: (ctx) => `an argument of ${ctx.name}`, sendTo: () => ["Judge"] });
     const environment = town(

@@ -137,7 +137,7 @@ describe("what a role hears", () => {
   });
 });
 
-describe("what publishing tells", () => {
+describe("what publishing reports", () => {
   test("[MetaGPT: publish_message said True, whoever heard it] the receipt names who hears it", () => {
     const environment = town([listener("Ann"), listener("Bob"), listener("Cid", { watch: [Report] })]);
     expect(environment.publishMessage("all").recipients).toEqual(["Ann", "Bob"]);
@@ -145,7 +145,7 @@ describe("what publishing tells", () => {
     expect(environment.publishMessage(createMessage("none", { causeBy: Gossip })).recipients).toEqual([]);
   });
 
-  test("[MetaGPT: an address that nobody has was one line in a log, and True] it is a dead letter of the result", async () => {
+  test("[MetaGPT: an address that no one has was one line in a log, and True] it is a dead letter of the result", async () => {
     const environment = town([answering("Ann", (rc) => rc.message("hello", { sendTo: ["Bob", "Nobody"] })), listener("Bob")]);
     environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
     const { deadLetters } = await environment.run();

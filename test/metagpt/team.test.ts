@@ -28,7 +28,7 @@ describe("a company of one's own", () => {
     ]);
   });
 
-  test("[MetaGPT: everything went to Mike first, whoever it was for] nobody hears what is for others", async () => {
+  test("[MetaGPT: everything went to Mike first, whoever it was for] no one hears what is for others", async () => {
     const heard: string[] = [];
     const team = new Team({ roles: ["Mike", "Ann"].map((name) => listener(name, { react: () => void heard.push(name) })) });
     await team.run(createMessage("for Ann", { sendTo: "Ann" })).result;

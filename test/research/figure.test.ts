@@ -38,7 +38,7 @@ describe("a figure", () => {
     );
   });
 
-  it("is told in a line with its expectation, interval and source", () => {
+  it("is reported in a line with its expectation, interval and source", () => {
     const [head, good, bad] = figuresText([
       figure({ ...known, found: [1, 2, 3] }),
       figure({ ...known, found: 5, relation: "at most" }),

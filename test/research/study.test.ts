@@ -63,7 +63,7 @@ describe("a study", () => {
     expect(text).toBe(`${figuresText(figures)}\n`);
   });
 
-  it("tells the seed of a missed figure, and ends its process with 1", () => {
+  it("reports the seed of a missed figure, and ends its process with 1", () => {
     const { report } = study({ name: "coins", source: "Ada 1843", seed: "x1", print });
     report([
       { name: "sum", expected: 2, found: 2 },

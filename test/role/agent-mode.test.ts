@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/role/action.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
-import type { Message } from "../../src/message/message.ts";
 import { usd } from "../../src/model/money.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
@@ -69,19 +68,6 @@ describe("a role that is an agent", () => {
     });
     expect(request?.messages.at(-1)?.content).toContain("What is where?");
     expect(request?.tools?.map(({ name }) => name)).toEqual(["look", "terminate"]);
-  });
-
-  test("is asked what its option makes of the news", async () => {
-    const model = scriptedModel(["nothing to do"]);
-    const task = (news: readonly Message[]): string => `${news.length} message: ${news[0]?.content ?? ""}`;
-    await lived(scout(counter().tool, { agent: { task } }), { model });
-    expect(model.calls[0]?.messages.slice(1)).toEqual([{ role: "user", content: "1 message: What is where?" }]);
-  });
-
-  test("its answer is caused by its first action, when it has one", async () => {
-    const report = defineAction({ name: "Report", run: () => undefined });
-    const { result } = await lived(scout(counter().tool, { actions: [report] }), { model: scriptedModel(["done"]) });
-    expect(result.output?.causeBy).toBe("Report");
   });
 
   test("goes on from what it remembers when more news comes", async () => {

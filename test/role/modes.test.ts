@@ -66,12 +66,6 @@ describe("by_order", () => {
     expect(remembered(environment, "Ann")).toEqual(["go", "said 0", "said 1", "said 2"]);
   });
 
-  test("starts at the first again with the next news", async () => {
-    const environment = alone({ reactMode: "by_order", actions: naming(2) });
-    await onGo(environment);
-    expect((await onGo(environment)).said).toEqual(["said 1", "go", "said 1"]);
-  });
-
   test("the last that says something counts", async () => {
     const silent = defineAction({ name: "Silent", run: () => undefined });
     expect((await onGo(alone({ reactMode: "by_order", actions: [...naming(2), silent] }))).said).toEqual(["said 1"]);
@@ -79,11 +73,6 @@ describe("by_order", () => {
 
   test("stops at maxReactLoop", async () => {
     expect((await onGo(alone({ reactMode: "by_order", maxReactLoop: 2, actions: naming(3) }))).said).toEqual(["said 1"]);
-  });
-
-  test("what an action publishes itself is published besides", async () => {
-    const loud = defineAction({ name: "Loud", run: (ctx) => void ctx.publish(ctx.message("aside")) });
-    expect((await onGo(alone({ reactMode: "by_order", actions: [loud, ...naming(1)] }))).said).toEqual(["aside", "said 0"]);
   });
 });
 

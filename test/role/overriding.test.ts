@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Action, defineAction } from "../../src/role/action.ts";
 import type { RoleContext } from "../../src/role/context.ts";
-import { Memory } from "../../src/memory/memory.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole, Role, type Said } from "../../src/role/role.ts";
@@ -71,13 +70,6 @@ describe("think", () => {
     expect(contents((await environment.run()).outputs)).toEqual(["sang of go"]);
     expect(remembered(environment, "Ann")).toEqual(["go", "sang of go", "sang of go"]);
   });
-
-  test("one that never has enough is stopped", async () => {
-    let turns = 0;
-    const count = defineAction({ name: "Count", run: () => String((turns += 1)) });
-    await onGo(defineRole({ name: "Ann", actions: [count], think: () => count }));
-    expect(turns).toBe(10);
-  });
 });
 
 describe("act", () => {
@@ -94,23 +86,6 @@ describe("act", () => {
       }
     }
     expect(contents((await onGo(new Careful())).outputs)).toEqual(["spoke of go"]);
-  });
-
-  test("may show the action a memory of its own, which is what remembers what the action says then", async () => {
-    const shown = new Memory();
-    class Careful extends Role {
-      override readonly actions = [defineAction({ name: "Speak", run: (ctx) => ctx.message(`${ctx.memory.size} known`) })];
-      override act(rc: RoleContext, action: Action): ReturnType<Role["act"]> {
-        const get = (held: RoleContext, key: string): unknown => {
-          const member: unknown = key === "memory" ? shown : Reflect.get(held, key, held);
-          return typeof member === "function" ? member.bind(held) : member;
-        };
-        return super.act(new Proxy(rc, { get }), action);
-      }
-    }
-    const { outputs } = await onGo(new Careful());
-    expect(contents(outputs)).toEqual(["0 known"]);
-    expect([...shown]).toEqual(outputs);
   });
 
   class Loud extends Role {

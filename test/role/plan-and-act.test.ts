@@ -173,26 +173,6 @@ describe("what a task is told", () => {
         "Result of task a (the start):\ndug the start\n\nTask end:\nwrite it up",
     ]);
   });
-
-  test("nothing of tasks it does not depend on, and no empty results", async () => {
-    const texts: string[] = [];
-    const look = defineAction({ name: "Look", run: (ctx) => void texts.push(ctx.text) });
-    const environment = planner({
-      actions: [Dig, look],
-      planTasks: () =>
-        [...tasks, { id: "x", dependsOn: ["end"], instruction: "look", type: "Look" }].map((task) => ({
-          ...task,
-          type: task.id === "a" ? "Dig" : "Look",
-        })),
-    });
-    environment.publishMessage("a garden");
-    await environment.run();
-    expect(texts).toEqual([
-      "Goal:\na garden\n\nResult of task a (the start):\ndug the start\n\nTask b:\nthe middle",
-      "Goal:\na garden\n\nResult of task a (the start):\ndug the start\n\nTask end:\nwrite it up",
-      "Goal:\na garden\n\nTask x:\nlook",
-    ]);
-  });
 });
 
 describe("a plan that takes more than one activation", () => {
@@ -231,13 +211,6 @@ describe("a plan that takes more than one activation", () => {
     ]);
     expect(environment.getRole("Ann")?.plan.goal).toBe("a hill");
     expect(environment.getRole("Ann")?.workingMemory.size).toBe(0);
-  });
-
-  test("keeps the news in the working memory while tasks are open, and no results", async () => {
-    const environment = planner({ actions: [Note], maxReactLoop: 1, planTasks: () => ids.map((id) => ({ id, instruction: `do ${id}` })) });
-    await whenTold(environment, "a pond", "rounder");
-    expect(contents(environment.getRole("Ann")?.workingMemory ?? [])).toEqual(["rounder"]);
-    expect(environment.getRole("Ann")?.plan).toMatchObject({ goal: "a pond", isFinished: false });
   });
 
   test("a task that is opened and done again is said again", async () => {

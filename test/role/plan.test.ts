@@ -41,16 +41,6 @@ function finish(plan: Plan, count: number): void {
 }
 
 describe("Plan", () => {
-  test("a task keeps what was said of it, and names a dependency once", () => {
-    const plan = planOf({ id: "a", instruction: "x", assignee: "Bob", type: "code" }, { id: "b", dependsOn: ["a", "a"], instruction: "y" });
-    expect(plan.tasks).toEqual([
-      { id: "a", dependsOn: [], instruction: "x", assignee: "Bob", type: "code", status: "open" },
-      { id: "b", dependsOn: ["a"], instruction: "y", status: "open" },
-    ]);
-    expect(plan.getTask("b")).toBe(plan.tasks[1]);
-    expect(plan.getTask("z")).toBeUndefined();
-  });
-
   test("what is given out is the caller's own, and its tasks cannot be changed", () => {
     const given = [task("a"), task("b", "a")];
     const plan = new Plan({ goal: "g", tasks: given });
@@ -67,12 +57,6 @@ describe("Plan", () => {
     expect(ids(planOf(task("c"), task("a"), task("b")).tasks)).toEqual(["c", "a", "b"]);
     expect(ids(planOf(task("d", "b", "c"), task("c", "a"), task("b", "a"), task("a")).tasks)).toEqual(["a", "b", "c", "d"]);
     expect(ids(planOf(task("x"), task("late", "early"), task("y"), task("early")).tasks)).toEqual(["x", "early", "late", "y"]);
-  });
-
-  test("an id like __proto__ is an id like any other", () => {
-    const plan = planOf(task("constructor", "__proto__"), task("__proto__"));
-    expect(ids(plan.tasks)).toEqual(["__proto__", "constructor"]);
-    expect(refusal(() => plan.resetTask("toString")).code).toBe("PLAN_UNKNOWN_TASK");
   });
 });
 
@@ -296,19 +280,6 @@ describe("Plan against a plain model", () => {
         }
       }),
       { numRuns: tries(67, 800) },
-    );
-  });
-
-  test("property: a plan comes back from JSON as it was", () => {
-    fc.assert(
-      fc.property(tasks, fc.nat(8), (list, count) => {
-        fc.pre(expectedCode(list).length === 0);
-        const plan = planOf(...list.map(fieldsOf));
-        finish(plan, count);
-        const read = Plan.fromJSON(JSON.parse(JSON.stringify(plan)));
-        expect(read.toJSON()).toEqual(plan.toJSON());
-        expect(read.currentTask).toEqual(plan.currentTask);
-      }),
     );
   });
 });

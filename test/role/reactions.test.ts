@@ -113,31 +113,6 @@ describe("joins", () => {
     expect(said).toEqual(["Edit(d1+c1) on d1+c1", "Edit(d3+c2) on c2"]);
   });
 
-  test("it is not ready without a trigger: a need that is no cause is only looked up", async () => {
-    const lookup = { on: Draft, needs: [Draft, Critique], do: telling("Edit", [Draft, Critique]) };
-    expect(await after(desk({ reactions: [lookup] }), [[Draft, "d1"]], [[Critique, "c"]])).toEqual([]);
-    expect(await after(desk({ reactions: [lookup] }), [[Draft, "d1"]], [[Critique, "c"]], [[Draft, "d2"]])).toEqual(["Edit(d2+c) on d2"]);
-  });
-
-  test("every reaction keeps its own account of what it consumed", async () => {
-    const environment = desk({
-      reactions: [
-        { on: [Draft, Critique], do: telling("Edit", [Draft, Critique]) },
-        { on: [Draft, Photo], do: telling("Lay", [Draft, Photo]) },
-      ],
-    });
-    expect(
-      await after(
-        environment,
-        [
-          [Draft, "d"],
-          [Critique, "c"],
-        ],
-        [[Photo, "p"]],
-      ),
-    ).toEqual(["Edit(d+c) on d+c", "Lay(d+p) on p"]);
-  });
-
   test("a reaction may need what an earlier one of the same activation has said", async () => {
     const outline = telling("Outline");
     const environment = desk({

@@ -63,7 +63,7 @@ describe("RunWarnings.W1 the warnings of a run without a logger", () => {
       lines = [];
       environment.publishMessage("go");
       await environment.run();
-      expect(lines.filter((line) => line.startsWith("Nobody has the address"))).toHaveLength(2);
+      expect(lines.filter((line) => line.startsWith("No role has the address"))).toHaveLength(2);
       expect(lines.slice(-2)).toEqual([expect.stringMatching(/^2 more warnings .*"A"/), expect.stringMatching(/^One more warning .*"A"/)]);
     }
   });

@@ -106,23 +106,6 @@ describe("what a role of a server remembers", () => {
     await server.close();
   });
 
-  it("is wider only by the role's option", async () => {
-    for (const [reach, isHeard] of [
-      ["tenant", [true, false]],
-      ["role", [true, true]],
-    ] as const) {
-      const { server, asked } = chat({ reach });
-      await clientOf(server, ALICE).say("c1", SECRET, { user: "ann" });
-      const heard: boolean[] = [];
-      for (const token of [ALICE, BOB]) {
-        await clientOf(server, token).say("c2", QUESTION, { user: "ben" });
-        heard.push(asked().includes("778899"));
-      }
-      expect(heard).toEqual(isHeard);
-      await server.close();
-    }
-  });
-
   it("stays out of a conversation in which another user speaks: USER_DIFFERS", async () => {
     const { server } = chat();
     const client = clientOf(server, ALICE);

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Clock, ControlError, JournalError, memoryJournal, usd, UsageError } from "../../src/index.ts";
+import { type Clock, JournalError, memoryJournal, UsageError } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import type { BudgetPool } from "../../src/kernel/budget.ts";
-import { budgetPool } from "../../src/model/budget-pool.ts";
 import { createServer, type TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/admission.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
@@ -77,34 +75,6 @@ describe("a recovery", () => {
     const client = clientOf(server);
     expect((await all(client.events(ids[0] ?? ""))).at(-1)).toMatchObject({ status: "finished" });
     expect(opened.map((at) => at - (opened[0] ?? 0))).toEqual([0, 1_000, 3_000, 7_000]);
-    await server.close();
-  });
-
-  it("Recovery.Y2 tries a run again whose budget could not be reached", async () => {
-    const { journal, ids } = await leftBehind(1);
-    const [clock, known] = [simulatedClock(), budgetPool(usd(1))];
-    let opens = 0;
-    const pool: BudgetPool = {
-      id: "elsewhere",
-      rank: 0,
-      isDurable: true,
-      open(name, o) {
-        opens += 1;
-        if (opens > 1) return known.open(name, o);
-        return Promise.reject(new ControlError("BUDGET_UNREACHABLE", "Expected an answer of a database, got none."));
-      },
-    };
-    const warned: string[] = [];
-    const logger = { debug: () => {}, info: () => {}, warn: (text: string) => void warned.push(text), error: () => {} };
-    const server = createServer({ team: waiters(openDoor(), journal), budget: pool, clock, logger });
-    await server.ready();
-    expect(warned).toContain("A run does not resume yet.");
-    const client = clientOf(server);
-    const [id = ""] = ids;
-    expect([(await client.read(id)).status, opens]).toEqual(["stopped", 1]);
-    await settled();
-    await clock.advance(1_000);
-    expect((await all(client.events(id))).at(-1)).toMatchObject({ status: "finished" });
     await server.close();
   });
 

@@ -162,16 +162,6 @@ describe("other bounds", () => {
     expect([replayed.status, replayed.error]).toEqual(["finished", undefined]);
   });
 
-  test("the number of deaths after which a message is given up holds in another process", async () => {
-    const journal = memoryJournal();
-    const role = answering("Ann", async (rc) => rc.message(await rc.step("look", {}, () => Promise.resolve("seen"))));
-    await new Team({ journal, roles: [role], poisonAfter: 1 }).run("go", { id: "r" }).result;
-    const events = await eventsOf(journal, "r");
-    const begun = events.findIndex(({ type }) => type === "act.started");
-    const result = await new Team({ journal: await journalWith("r", events.slice(0, begun + 1)), roles: [role] }).resume("r").result;
-    expect(result.error?.code).toBe("POISONED");
-  });
-
   test("how many act at once is recorded where it decides the order, and nowhere else", async () => {
     const journal = memoryJournal();
     await teamOf(journal, { scheduler: "eager", concurrency: 2 }).run("go", { id: "e", rounds: 1 }).result;

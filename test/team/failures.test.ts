@@ -3,7 +3,7 @@ import { retry } from "../../src/role/failure-policy.ts";
 import type { Role, RoleOptions } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering, town } from "../runtime/town.ts";
+import { answering } from "../runtime/town.ts";
 
 /** A role that fails in its first attempts. */
 function failing(name: string, onFailure: RoleOptions["onFailure"], times = Infinity): Role {
@@ -40,12 +40,6 @@ describe("the failed activations of a run", () => {
     expect((await team.fork("r").result).failures).toEqual(failures);
     expect((await journal.info?.("r"))?.tally?.summary.failures).toEqual(failures);
     expect((await team.resume("r").result).failures).toEqual(failures);
-  });
-
-  test("of a world without a journal are listed too", async () => {
-    const world = town([failing("Ada", "skip")]);
-    world.publishMessage("go");
-    expect((await world.run()).failures).toEqual([failed("Ada")]);
   });
 
   test("are the newest twenty in a summary, whose messages are cut", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { withTimeout } from "../../src/kernel/abort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { UserFeedback } from "../../src/message/address.ts";
 import { createMessage } from "../../src/message/message.ts";
@@ -306,27 +305,6 @@ describe("a run that another living process owns", () => {
     expect((await run.result).status).toBe("finished");
     const types = typesOf(await eventsOf(there.shared, "r"));
     expect(types.lastIndexOf("message")).toBeLessThan(types.lastIndexOf("run.ended"));
-  });
-
-  test("stops by itself while it passes to this process", async () => {
-    const there = world();
-    const { run, proceed } = await takenOver(there);
-    run.stop("enough");
-    proceed();
-    expect(await run.result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
-  });
-
-  test("ends here where its owner cannot be told to stop it, also when a listener of the warning fails", async () => {
-    const there = world();
-    const { role } = await ownedElsewhere(there);
-    const refused = (): Promise<Json> => Promise.reject(new JournalError("JOURNAL_UNWRITABLE", "Expected a disk, got none."));
-    const run = new Team({ journal: { ...there.second.journal, command: refused }, roles: [role] }).run("go", { id: "r" });
-    run.on("warning", () => {
-      throw new Error("not now");
-    });
-    await run.started;
-    run.stop();
-    expect((await run.result).status).toBe("stopped");
   });
 
   /** A run that has ended, while another process adds a message to it. */

@@ -11,7 +11,6 @@ import {
   hashingEmbedder,
   JournalError,
   memoryJournal,
-  MemoryStorage,
   type RunEvent,
   Team,
 } from "../../src/index.ts";
@@ -231,24 +230,6 @@ describe.each(places)("words that are forgotten %s", (name, make) => {
     const calls = model.calls.length;
     expect([await codeOf(team.replay("a2").result), await codeOf(team.fork("a2").result)]).toEqual(["TEXT_ERASED", "TEXT_ERASED"]);
     expect(model.calls.length).toBe(calls);
-    await place.store.close();
-  });
-
-  it("are not stored again by a resume, a fork or an import when only the store has deleted them", async () => {
-    const place = await make();
-    const team = teamOver(place, parrot(), { scope: "role" });
-    await talked(team, "a1", "ann", [`My code is ${CANARY}.`]);
-    for (const remove of ["clear", "delete", "deleteOlderThan"] as const) {
-      const storage = new MemoryStorage({ roleId: "Guide", store: place.store });
-      if (remove === "clear") await storage.clear();
-      else if (remove === "deleteOlderThan") await storage.deleteOlderThan(Date.now() + 1_000);
-      else for (const { id } of await storage.recover()) await storage.delete(id, { runId: "a1" });
-      await team.resume("a1", { add: [`Hello after ${remove}.`] }).result;
-      const now = await stored(place.store);
-      expect([now.includes(CANARY), now.includes(`Hello after ${remove}.`)]).toEqual([false, true]);
-    }
-    await team.fork("a1", { id: "fork", add: ["Hello, fork."] }).result;
-    expect(await stored(place.store)).not.toContain(CANARY);
     await place.store.close();
   });
 });

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { drop } from "../../src/edges/index.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import type { Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { ForkOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { answering, contents } from "../runtime/town.ts";
@@ -50,14 +48,6 @@ describe("a fork that takes no answers of its parent", () => {
     expect(contents(result.outputs)).toEqual(["old new"]);
   });
 
-  test("does so when it continues after a stop, too", async () => {
-    const journal = await parent();
-    await forked(journal, always("new"), { reuse: "none", rounds: 1 });
-    const model = always("new");
-    const result = await new Team({ journal, roles: crew(), model }).resume("f", { rounds: 9 }).result;
-    expect([contents(result.outputs), model.calls.length]).toEqual([["new new"], 1]);
-  });
-
   test("ForkAnswers.F4 does not use answers of an attempt that failed in the shared past", async () => {
     const journal = memoryJournal();
     const failing = answering("Ann", async (rc) => Promise.reject(new Error(`no use for ${await rc.ask("first")}`)));
@@ -96,10 +86,6 @@ describe("a fork with a seed of its own", () => {
     expect(anew[0]).not.toBe(old[0]);
     expect(half).toEqual([old[0], anew[1]]);
   });
-
-  test("is the same for the same seed", async () => {
-    expect(await drawn({ at: 1, seed: 7 })).toEqual(await drawn({ at: 1, seed: "7" }));
-  });
 });
 
 describe("a fork whose model is another object under the same id", () => {
@@ -124,28 +110,5 @@ describe("a fork whose model is another object under the same id", () => {
       ).warnings,
     ).toEqual([]);
     expect((await forked(journal, always("new"), { id: "f3", reuse: "none" })).warnings).toEqual([]);
-  });
-});
-
-describe("scripted lists", () => {
-  test("meets other faults behind the shared past and asks models anew, and its record says so", async () => {
-    const journal = memoryJournal();
-    const talk = (): Role[] => [
-      answering("Ann", async (rc) => Array.from({ length: 40 }, (_, nth) => rc.message(`${nth}`, { sendTo: "Bob" }))),
-      answering("Bob", async (rc) => rc.message(`${rc.news.map(({ content }) => content).join()} ${await rc.ask("more")}`), { watch: [] }),
-    ];
-    const team = (word: string) => new Team({ journal, roles: talk(), model: always(word), seed: "s", edges: [drop(0.5)] });
-    const heard = async (run: { readonly result: Promise<RunResult> }): Promise<string> => contents((await run.result).outputs).join();
-    const first = await heard(team("old").run("go", { id: "r" }));
-    expect(await heard(team("new").fork("r", { id: "same", at: 1 }))).toBe(first);
-    const other = await heard(team("new").fork("r", { id: "f", at: 1, seed: 7, reuse: "none" }));
-    expect(other).toMatch(/ new$/);
-    expect(other.replace("new", "old")).not.toBe(first);
-    const events = await eventsOf(journal, "f");
-    expect(events[0]).toMatchObject({ seed: "7", edges: [{ name: "drop", parameters: { rate: 0.5 } }], parent: { runId: "r", at: 1 } });
-    expect(events.find(({ type }) => type === "run.resumed")).toMatchObject({ forked: true, afresh: true });
-    // All faults before the fork are shared.
-    const late = events.findIndex(({ type }) => type === "round.ended");
-    expect(await heard(team("new").fork("r", { id: "late", at: late, seed: 7, reuse: "none" }))).toBe(first.replace("old", "new"));
   });
 });

@@ -104,14 +104,6 @@ describe("a fork of a damaged run", () => {
     await new Team({ seed: "s", journal, roles: [diligent(few)] }).run("go", { id: "parent" }).result;
     return { journal, events: await eventsOf(journal, "parent") };
   };
-  test("is refused, with or without a change, and leaves nothing", async () => {
-    const { journal, events } = await parent();
-    const team = new Team({ journal: damagedFrom(journal, "parent", 5), roles: [diligent(few)] });
-    const change = [{ seq: 1, content: "stop" }];
-    for (const o of [{}, { at: 1 }, { at: 5 }, { at: events.length - 1 }, { at: 6, change }])
-      expect((await team.fork("parent", o).result).error?.code).toBe("JOURNAL_DAMAGED");
-    expect((await journal.runs()).filter(({ runId }) => runId !== "parent")).toEqual([]);
-  });
 
   test("that was stopped continues without the parent, and warns", async () => {
     const { journal } = await parent();

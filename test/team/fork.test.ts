@@ -10,9 +10,7 @@ import type { ChatModel } from "../../src/model/chat-model.ts";
 import { usd } from "../../src/model/money.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
-import { saidBy } from "../../src/runtime/stop-condition.ts";
-import type { RunResult } from "../../src/runtime/run-result.ts";
-import { answering, contents } from "../runtime/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 interface Prompts {
@@ -72,19 +70,6 @@ const ends =
     event.type === "act.ended" && event.role === role;
 
 describe("a fork", () => {
-  test("lets an activation begin when it began in its parent, with steps and without", async () => {
-    const journal = memoryJournal();
-    let effects = 0;
-    const asking = answering("Asking", async (rc) =>
-      rc.message(`${rc.now()} ${await rc.step("look", { at: rc.now() }, async () => (effects += 1))}`),
-    );
-    const plain = answering("Plain", (rc) => rc.message(`${rc.now()}`));
-    const teamAt = (now: number): Team => new Team({ journal, roles: [asking, plain], clock: { now: () => now, timer: () => () => {} } });
-    await teamAt(100).run("go", { id: "r" }).result;
-    const { outputs } = await teamAt(200).fork("r", { at: 1, id: "f" }).result;
-    expect([contents(outputs), effects]).toEqual([["100 1", "100"], 1]);
-  });
-
   test("ForkAnswers.F3 that changes nothing pays nothing, wherever it leaves, and tells the same", async () => {
     const { journal, events, cost } = await parentRun();
     for (let at = 1; at < events.length; at += 1) {
@@ -136,36 +121,6 @@ describe("a fork", () => {
     expect(added.fork?.paid).toBe(CALLS);
     const nested = await eventsOf(journal, "edited");
     expect(nested.every((event) => event.runId === "edited")).toBe(true);
-  });
-
-  test.each(["rounds", "eager"] as const)("never heard a message that was dropped: it was not said at all, under %s", async (scheduler) => {
-    const Word = defineAction({ name: "Word", run: () => undefined });
-    const speaker = answering("Speaker", (rc) => [rc.message("one", { causeBy: Word }), rc.message("two", { causeBy: Word })]);
-    const journal = memoryJournal();
-    await new Team({ seed: "s", journal, roles: [speaker], scheduler }).run("go", { id: "parent" }).result;
-    const events = await eventsOf(journal, "parent");
-    const seq = indexOf(events, ends("Speaker"));
-    const heardOf: boolean[] = [];
-    const stopWhen = saidBy(Word);
-    const team = new Team({ journal, roles: [speaker] });
-    const fork = (id: string, at: number, nths: readonly number[]): Promise<RunResult> =>
-      team.fork("parent", {
-        id,
-        at,
-        change: nths.map((nth) => ({ seq, nth, drop: true })),
-        stopWhen: (run) => (heardOf.push(stopWhen(run)), false),
-      }).result;
-    for (const at of [seq, events.length - 1]) {
-      const one = await fork(`one${at}`, at, [0]);
-      expect([contents(one.messages), contents(one.outputs), heardOf.at(-1)]).toEqual([["go", "two"], ["two"], true]);
-      const both = await fork(`both${at}`, at, [0, 1]);
-      expect([contents(both.messages), contents(both.outputs), heardOf.at(-1)]).toEqual([["go"], [], false]);
-      const again = await team.fork(`both${at}`, { at: seq, change: [{ seq, content: "three" }] }).result;
-      expect(again.error?.code).toBe("FORK_CHANGE");
-    }
-    const nothing = await team.fork("parent", { id: "nothing", at: 1, change: [{ seq: 1, drop: true }] }).result;
-    expect([nothing.status, nothing.messages]).toEqual(["finished", []]);
-    expect(canonical(await eventsOf(journal, `one${seq}`))).toContain('"dropped":true');
   });
 
   test("ForkAnswers.F5 asks anew what depends on more than its request, and takes what follows only where that is the same", async () => {

@@ -119,24 +119,6 @@ describe("a role that is hired on the way", () => {
     await isReplayed(teamOf({ ...options, journal }).team, journal);
   });
 
-  test("is forked with the run, by its present definition; a fork from before does not have it", async () => {
-    const { team, journal } = teamOf();
-    const run = team.run("idea", { id: "r" });
-    await run.result;
-    const before = (await eventsOf(journal, "r")).length - 1;
-    await run.hire(echo("Bob"));
-    await team.resume("r", { add: ["more"] }).result;
-    const fork = team.fork("r", { id: "f", add: ["other"] });
-    expect(contents((await fork.result).outputs)).toEqual(["Ann: idea", "Ann: more", "Bob: more", "Ann: other", "Bob: other"]);
-    expect(contents((await team.resume("f", { add: ["last"] }).result).outputs).slice(-2)).toEqual(["Ann: last", "Bob: last"]);
-    const early = team.fork("r", { at: before, add: ["early"] });
-    expect(contents((await early.result).outputs)).toEqual(["Ann: idea", "Ann: early"]);
-    const everyone = teamOf({ journal, roles: [echo("Ann"), echo("Bob")] }).team;
-    const whole = everyone.fork("r", { id: "w" });
-    expect((await whole.result).status).toBe("finished");
-    expect((await eventsOf(journal, "w"))[0]).toMatchObject({ roles: [{ name: "Ann" }] });
-  });
-
   test("may be hired by a colleague within a step, who can write to it at once", async () => {
     const deps: { hire?: () => Promise<void> } = {};
     const chief = answering("Ann", async (rc) => {
@@ -226,18 +208,6 @@ describe("a role that is retired", () => {
     }
   });
 
-  test("gives up a question that waits for a person, and the run continues without the answer", async () => {
-    const asks = answering("Ann", async (rc) => rc.message(await rc.human.ask("Good?")));
-    const { team, journal } = teamOf({ roles: [asks, echo("Bob")] });
-    const run = team.run("idea", { id: "r" });
-    expect((await run.result).status).toBe("waiting");
-    await run.retire("Ann");
-    const result = await team.resume("r").result;
-    expect([result.status, result.questions, contents(result.outputs)]).toEqual(["finished", [], ["Bob: idea"]]);
-    expect(result.deadLetters.map(({ reason }) => reason)).toEqual([{ kind: "retired", role: "Ann" }]);
-    await isReplayed(team, journal);
-  });
-
   test("is warned of where others watch what nobody causes any more", async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
@@ -286,14 +256,5 @@ describe("what is refused", () => {
     await expect(run.hire(Write(), { name: "Eva" })).rejects.toMatchObject({ code: "ACTION_DUPLICATE" });
     expect(await eventsOf(journal, "r")).toHaveLength(before.length + 1);
     expect([...fold(await eventsOf(journal, "r")).roles.keys()]).toEqual(["Ann", "Bob", "Eve"]);
-  });
-
-  test("a change of a replay, and of a run that was refused", async () => {
-    const { team } = teamOf();
-    await team.run("idea", { id: "r" }).result;
-    await expect(team.replay("r").hire(echo("Bob"))).rejects.toMatchObject({ code: "REPLAY_FIXED" });
-    await expect(team.replay("r").retire("Ann")).rejects.toMatchObject({ code: "REPLAY_FIXED" });
-    await expect(team.resume("nobody's").hire(echo("Bob"))).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
-    await expect(team.resume("nobody's").retire("Ann")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
   });
 });

@@ -53,13 +53,4 @@ describe("an id that the journal knows", () => {
     expect([other.status, other.error?.code]).toEqual(["failed", "RUN_IDEA_DIFFERS"]);
     expect(contents((await run.result).outputs)).toEqual(["heard go"]);
   });
-
-  test("refuses another idea for a run that was cut off", async () => {
-    const journal = memoryJournal();
-    const once = await new Team({ journal, roles: echo() }).run("go", { id: "r", rounds: 0 }).result;
-    expect(once.status).toBe("rounds");
-    const other = await new Team({ journal, roles: echo() }).run("stay", { id: "r", rounds: 9 }).result;
-    expect(other.error?.code).toBe("RUN_IDEA_DIFFERS");
-    expect((await new Team({ journal, roles: echo() }).run("go", { id: "r", rounds: 9 }).result).status).toBe("finished");
-  });
 });

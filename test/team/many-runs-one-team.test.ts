@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
-import { modelLimits } from "../../src/model/limits.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
@@ -114,26 +113,5 @@ describe("a pool and the runs that were recorded before", () => {
     const ended = await Promise.all([team.resume("r").result, team.run("go").result]);
     expect(ended.map(({ status }) => status)).toEqual(["finished", "finished"]);
     expect((await team.run("go").result).error?.message).toMatch(/\$0\.01 of \$0\.06 is left in the budget of team/);
-  });
-
-  test("a run whose own budget is smaller is bound by it, and the team by what all spent", async () => {
-    const { model } = watchedModel();
-    const team = new Team({ roles: [asker(9)], model, budget: 60_000 as MicroUsd });
-    const small = await team.run("go", { budget: 16_000 as MicroUsd }).result;
-    expect([small.status, small.cost.known]).toEqual(["budget", 10_000]);
-    const large = await team.run("go", { budget: 90_000 as MicroUsd }).result;
-    expect([large.status, large.cost.known]).toEqual(["budget", 40_000]);
-  });
-
-  test("teams, runs and limits share what they hold, however they are given", async () => {
-    const { model, most } = watchedModel();
-    const limits = modelLimits({ concurrency: 3 });
-    const teams = Array.from({ length: 4 }, () => new Team({ roles: two, model, limits }));
-    const alone = new Team({ roles: two, model });
-    await Promise.all([...teams.map((team) => team.run("go").result), ...teams.map(() => alone.run("go", { limits }).result)]);
-    expect(most()).toBe(3);
-    const both = new Team({ roles: two, model, limits: { concurrency: 5 } });
-    await Promise.all(Array.from({ length: 9 }, () => both.run("go", { limits }).result));
-    expect(most()).toBe(3);
   });
 });

@@ -250,33 +250,6 @@ describe("what a process concludes for a run before it gives it up", () => {
       .result;
     expect(errors).toMatchObject([{ code: "MOVED", isDrained: false }, { code: "TEAM_CHANGED" }]);
   });
-
-  test("Run.H3 a message that comes meanwhile lets a run continue that has nothing left to do", async () => {
-    const { start, events } = world();
-    const team = new Team({ journal: start().journal, roles: [caller(() => Promise.resolve("done"))] });
-    let concluded = 0;
-    const run = team.run("go", {
-      id: "r",
-      conclude: async () => {
-        concluded += 1;
-        if (concluded === 1) expect((await team.send("r", "again")).waits).toBe(false);
-      },
-    });
-    expect((await run.result).status).toBe("finished");
-    const types = (await events()).map(({ type }) => type);
-    expect([concluded, types.filter((type) => type === "act.ended").length, types.filter((type) => type === "run.ended").length]).toEqual([
-      2, 2, 1,
-    ]);
-  });
-
-  test("leaves the run without an end where it rejects", async () => {
-    const { start, events } = world();
-    const roles = [caller(() => Promise.resolve("done"))];
-    const team = new Team({ journal: start().journal, roles });
-    const { error } = await team.run("go", { id: "r", conclude: () => Promise.reject(new Error("no store")) }).result;
-    expect([error?.message, (await events()).at(-1)?.type]).toEqual([expect.stringContaining("no store"), "round.ended"]);
-    expect((await new Team({ journal: start().journal, roles }).resume("r").result).status).toBe("finished");
-  });
 });
 
 describe("a run that hears of a message between a death and its resume", () => {

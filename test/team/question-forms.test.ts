@@ -8,7 +8,6 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { HumanPort, HumanQuestion } from "../../src/tool/approval.ts";
 import { Team } from "../../src/team/team.ts";
-import { eventsOf } from "./recorded.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 
 /** A team of one, whose action asks and says what it was told. */
@@ -37,23 +36,6 @@ describe("a question with fields", () => {
     const started = [];
     for await (const event of journal.read("r", 0)) if (event.type === "step.started") started.push(event.request);
     expect(started).toMatchObject([{ role: "Ann", question: "Which trip?", form }]);
-  });
-
-  test("is recorded with the order of its fields, which is no part of its address", async () => {
-    const shapes = [
-      { order: undefined, shape: { a: z.string().optional(), b: z.string().optional() } },
-      { order: ["b", "a"], shape: { b: z.string().optional(), a: z.string().optional() } },
-    ];
-    const keys = [];
-    for (const { order, shape } of shapes) {
-      const journal = memoryJournal();
-      const one = asker((ctx) => ctx.human.ask("Which?", { schema: z.object(shape) }));
-      const { questions } = await teamOf(journal, one).run("go", { id: "r" }).result;
-      const form = questions[0]?.form;
-      expect(form?.kind === "fields" ? [form.order] : []).toEqual([order]);
-      for (const event of await eventsOf(journal, "r")) if (event.type === "step.started") keys.push(event.key);
-    }
-    expect(new Set(keys).size).toBe(1);
   });
 
   test.each([
@@ -105,16 +87,6 @@ describe("a question with choices", () => {
     expect(questions).toMatchObject([{ to: "Zoe", form: { kind: "choices", choices: [{ value: "red" }, { value: "blue" }] } }]);
     const result = await (await teamOf(journal, role()).answer("r", questions[0]?.id ?? "", answer)).result;
     expect(result.output?.content).toBe(JSON.stringify(value));
-  });
-
-  test("takes other words only where they are meant", async () => {
-    const words = asker((ctx) => ctx.human.ask("Which?", { choices: ["yes", "stop"], words: "say what is different" }));
-    const [open, closed] = [memoryJournal(), memoryJournal()];
-    const [one] = (await teamOf(open, words).run("go", { id: "r" }).result).questions;
-    const [other] = (await teamOf(closed, role()).run("go", { id: "r" }).result).questions;
-    const told = await (await teamOf(open, words).answer("r", one?.id ?? "", "2 columns")).result;
-    expect(told.output?.content).toBe('"2 columns"');
-    await expect(teamOf(closed, role()).answer("r", other?.id ?? "", "green")).rejects.toMatchObject({ code: "QUESTION_ANSWER_INVALID" });
   });
 
   test.each([
@@ -173,14 +145,6 @@ describe("a deadline (Persons.H2)", () => {
     });
     const last = await teamOf(journal, role(), { clock }).resume("r").result;
     expect([last.status, last.output?.content]).toEqual(["finished", '"no"']);
-  });
-
-  test("is no part of the address: a fork takes the answer", async () => {
-    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
-    await teamOf(journal, role(), { clock, human: () => "yes" }).run("go", { id: "r" }).result;
-    await clock.advance(5_000);
-    const result = await teamOf(journal, role(), { clock }).fork("r", { id: "f", at: 1 }).result;
-    expect([result.status, result.output?.content, result.fork?.reused]).toEqual(["finished", '"yes"', 1]);
   });
 
   test("Persons.H3 is kept by a question that is asked again, also by another process", async () => {
@@ -259,17 +223,6 @@ describe("the address of a question", () => {
     await expect(team().answer("r", id, { sum: "two" })).rejects.toMatchObject({ code: "QUESTION_ANSWER_INVALID" });
     const result = await (await team().answer("r", id, { sum: 2 })).result;
     expect(result.output?.instructContent).toEqual({ sum: 2 });
-  });
-
-  test("two answers at once: one counts, and the other is refused", async () => {
-    const journal = memoryJournal();
-    const role = asker((ctx) => ctx.human.ask("Go?", { choices: ["yes", "no"] }));
-    const [question] = (await teamOf(journal, role).run("go", { id: "r" }).result).questions;
-    const tabs = ["yes", "no"].map(async (answer) => (await teamOf(journal, role).answer("r", question?.id ?? "", answer)).result);
-    const settled = await Promise.allSettled(tabs);
-    expect(settled.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    const ended = (await eventsOf(journal, "r")).filter(({ type }) => type === "step.ended");
-    expect(ended).toHaveLength(1);
   });
 });
 

@@ -59,10 +59,3 @@ it.each<readonly [string, Change]>([
 ])("another %s is no other team", async (_what, change) => {
   expect(await statusAfter(change)).toBe("finished");
 });
-
-it("a replay is refused without the roles of its run", async () => {
-  const journal = memoryJournal();
-  const roles = [defineRole({ name: "Rosa", react: (rc) => rc.message("x") })];
-  await new Team({ journal, roles }).run("go", { id: "r" }).result;
-  expect((await new Team({ journal }).replay("r").result).error).toMatchObject({ code: "TEAM_CHANGED" });
-});

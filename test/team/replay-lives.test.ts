@@ -129,24 +129,4 @@ describe("the order of steps", () => {
     });
     await expectEqual(journal, ann(inOrder(...then)));
   });
-
-  test("of steps asked side by side counts too, and that inside a step does not", async () => {
-    const beside =
-      (...names: readonly string[]): Life =>
-      async (rc) =>
-        void (await Promise.all(names.map((name) => step(rc, name))));
-    const inside =
-      (...names: readonly string[]): Life =>
-      (rc) =>
-        rc.step("all", {}, async (door) => {
-          for (const name of names) await door.step({ kind: "step", name, request: {} }, () => Promise.resolve(name));
-        });
-    const journal = memoryJournal();
-    await new Team({ seed: "s", journal, roles: [ann(beside("a", "b"))] }).run("go", { id: "r" }).result;
-    expect((await replayed(journal, ann(beside("b", "a")))).error).toBeInstanceOf(DifferenceError);
-    const other = memoryJournal();
-    const result = await new Team({ seed: "s", journal: other, roles: [ann(inside("a", "b"))] }).run("go", { id: "r" }).result;
-    expect(result.status).toBe("finished");
-    await expectEqual(other, ann(inside("b", "a")));
-  });
 });

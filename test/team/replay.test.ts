@@ -157,11 +157,4 @@ describe("a replay", () => {
     expect(canonical(await told(again))).toBe(canonical(events));
     expect((await again.result).deadLetters).toHaveLength(1);
   });
-
-  test("of another team is refused with what differs; of an unknown run too", async () => {
-    const { journal } = await recordedRun();
-    const few = await new Team({ journal, roles: newsroom().slice(0, 2) }).replay("r").result;
-    expect(few.error).toMatchObject({ code: "TEAM_CHANGED", message: expect.stringContaining("Editor is missing") as string });
-    expect((await new Team({ journal }).replay("nobody's").result).error?.code).toBe("RUN_UNKNOWN");
-  });
 });

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../src/role/context.ts";
 import type { Role, RoleOptions, Said } from "../../src/role/role.ts";
-import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { answering, contents } from "../runtime/town.ts";
-import { eventsOf } from "./recorded.ts";
 
 const CALLS = 5;
 
@@ -76,29 +74,5 @@ describe("a run that ended because an action threw outside a step", () => {
     expect(model.calls).toHaveLength(CALLS);
     expect((await new Team({ journal, roles: [mended()], model }).run("go", { id: "r" }).result).status).toBe("finished");
     expect(model.calls).toHaveLength(CALLS);
-  });
-
-  test("is replayed and forked like any other", async () => {
-    /** Fails in its first attempt, wherever it lives. */
-    const fickle = (): Role => {
-      let attempt = 0;
-      return asking((answers, rc) => {
-        attempt += 1;
-        if (attempt === 1) throw new TypeError("not yet");
-        return rc.message(answers.join(" "));
-      });
-    };
-    const journal = memoryJournal();
-    const role = fickle();
-    await failed(journal, role);
-    expect((await new Team({ journal, roles: [role], model: answerer() }).resume("r").result).status).toBe("finished");
-    const replay = new Team({ journal, roles: [fickle()], model: answerer() }).replay("r");
-    const again = [];
-    for await (const event of replay) again.push(event);
-    expect([(await replay.result).status, (await replay.result).error]).toEqual(["finished", undefined]);
-    expect(canonical(again)).toBe(canonical(await eventsOf(journal, "r")));
-    const model = answerer();
-    const fork = await new Team({ journal, roles: [mended()], model }).fork("r", { id: "f", at: 1 }).result;
-    expect([fork.status, model.calls.length]).toEqual(["finished", 0]);
   });
 });

@@ -47,15 +47,6 @@ describe("a run never ends without a reason", () => {
 });
 
 describe("the last word of a run", () => {
-  test.each([undefined, false] as const)("is the output where there is one, else what was said last, with memory %s", async (memory) => {
-    const reader = defineRole({ name: "Bob", watch: [Write], react: () => undefined });
-    const environment = new Environment(memory === undefined ? {} : { memory }).addRoles([writer, reader]);
-    environment.publishMessage("go");
-    const { output, outputs } = await environment.run();
-    expect(outputs).toEqual([]);
-    expect(output).toMatchObject({ content: "a draft", sentFrom: "Ann" });
-  });
-
   test("is what waits for the end of a round that was stopped", async () => {
     const stop = new AbortController();
     const speaks = defineRole({ name: "Ann", react: (rc) => rc.message("said", { sendTo: "Cid" }) });

@@ -9,7 +9,6 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../runtime/town.ts";
@@ -60,17 +59,6 @@ describe("a run of plain functions", () => {
     expect(fork.messages.map(({ content }) => content.split(" ")[0])).toEqual(["go", "1", "2", "102", "202"]);
   });
 
-  test("begins in a fork when it began in its parent", async () => {
-    const timely = defineRole({ name: "Ann", step: (_state, _message, out) => ({ at: out.now() }) });
-    const journal = memoryJournal();
-    const startingAt = (now: number): Team => teamOf(timely, journal, { clock: { now: () => now, timer: () => () => {} } });
-    await startingAt(100).run("go", { id: "r" }).result;
-    const fork = await startingAt(200).fork("r", { at: 1, id: "f" }).result;
-    expect(fork.status).toBe("finished");
-    const ended = (await eventsOf(journal, "f")).find((event) => event.type === "act.ended");
-    expect(ended).toMatchObject({ at: 100, time: 200, state: { set: { at: 100 } } });
-  });
-
   test.each(["rounds", "eager"] as const)(
     "that is stopped from within a function under %s has not had that activation",
     async (scheduler) => {
@@ -93,31 +81,6 @@ describe("a run of plain functions", () => {
       stop = undefined;
       const result = await teamOf(role(), journal, { scheduler }).resume("r").result;
       expect([result.status, result.output?.content]).toEqual(["finished", "heard 3"]);
-    },
-  );
-
-  test.each(["rounds", "eager"] as const)(
-    "that is paused from within a function under %s has had that activation, and continues",
-    async (scheduler) => {
-      const hold: { pause?: () => void } = {};
-      const heard: number[] = [];
-      const role = defineRole({
-        name: "Ann",
-        state: Count,
-        step({ count }, _message, out) {
-          heard.push(count);
-          out.say("continue", { sendTo: count < 3 ? "<self>" : "<all>" });
-          if (count === 1) hold.pause?.();
-          return { count: count + 1 };
-        },
-      });
-      const run = teamOf(role, memoryJournal(), { scheduler }).run("go", { id: "r" });
-      hold.pause = () => run.pause();
-      for (let turns = 0; turns < 20; turns += 1) await nextMacrotask();
-      expect(heard).toEqual([0, 1]);
-      run.proceed();
-      expect((await run.result).status).toBe("finished");
-      expect(heard).toEqual([0, 1, 2, 3]);
     },
   );
 

@@ -52,19 +52,6 @@ describe("a team that changed since", () => {
     );
   });
 
-  test("run and answer take it like resume", async () => {
-    const asking = (goal = ""): Role => answering("Ann", async (rc) => rc.message(await rc.human.ask("Good?")), { goal });
-    const journal = await finished(asking());
-    const other = new Team({ journal, roles: [asking("more")] });
-    expect((await other.run("idea", { id: "r" }).result).error?.code).toBe("TEAM_CHANGED");
-    const waiting = await other.run("idea", { id: "r", onTeamChange: "continue" }).result;
-    const [question] = waiting.questions;
-    const third = new Team({ journal, roles: [asking("most")] });
-    await expect(third.answer("r", question?.id ?? "", "yes")).rejects.toMatchObject({ code: "TEAM_CHANGED" });
-    const run = await third.answer("r", question?.id ?? "", "yes", { onTeamChange: "continue" });
-    expect((await run.result).output?.content).toBe("yes");
-  });
-
   test("a message that is sent by continue reaches the roles that the run has; a new one joins with the resume", async () => {
     const journal = await finished(echo());
     const team = new Team({ journal, roles: [echo("more"), answering("Cid", (rc) => rc.message(`Cid: ${contents(rc.news).join()}`))] });

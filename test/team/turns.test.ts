@@ -147,11 +147,4 @@ describe("a turn", () => {
       expect(await later.resume("r", { rounds: 7 }).result).toMatchObject({ status: "rounds", rounds: 12 });
     }
   });
-
-  test("has the rounds of a thousand turns in all", async () => {
-    const team = teamOf(kitchen(), { journal: memoryJournal() });
-    const told = await talk(team, 1_000, { rounds: 2 });
-    expect(told.at(-1)).toBe("finished served: dish for guest 1000");
-    expect((await team.resume("r").result).rounds).toBe(2_000);
-  });
 });

@@ -106,21 +106,6 @@ describe("the state of a run at rest", () => {
     await team.run("x".repeat(2_600_000), { id: "long" }).result;
     expect(await readBy("long")).toBe(5);
   });
-
-  test("is not kept where the end of the run could not be recorded", async () => {
-    const journal = memoryJournal();
-    const append = journal.append.bind(journal);
-    const team = teamOf(journal);
-    await team.run("one", { id: "r" }).result;
-    journal.append = async (id, epoch, seq, events) => {
-      if (events.some(({ type }) => type === "act.ended")) throw new Error("disk full");
-      return append(id, epoch, seq, events);
-    };
-    expect((await team.resume("r", { add: ["two"] }).result).status).toBe("failed");
-    journal.append = append;
-    expect(await turn(team, "three")).toEqual(["one!", "two!", "three!"]);
-    expect((await team.replay("r").result).error).toBeUndefined();
-  });
 });
 
 describe("what a fork knows of its parent", () => {

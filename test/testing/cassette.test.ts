@@ -131,7 +131,7 @@ describe("a run that plays a cassette", () => {
     expect(model.unused).toEqual([]);
   });
 
-  test("tells a changed schema, where the prompt is the same", async () => {
+  test("reports a changed schema, where the prompt is the same", async () => {
     const wanting =
       (schema: z.ZodType): React =>
       async (rc) =>

@@ -119,7 +119,7 @@ describe("openaiStub", () => {
       { fault: "stream-error", after: 2, code: 429, message: "slow" },
       (events) => expect(events.at(-2)).toContain('{"error":{"message":"slow","code":429'),
     ],
-  ])("a stream that is told to lie, lies: %j", async (fault, check) => {
+  ])("a stream breaks in the given way: %j", async (fault, check) => {
     const response = await post(await started({ reply: fault }), streamed);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const events = await eventsOf(response);
@@ -136,7 +136,7 @@ describe("openaiStub", () => {
     [{ fault: "empty-choices" }, { choices: [] }],
     [{ fault: "wrong-shape" }, { hello: "world" }],
     [{ fault: "stream-error" }, { error: { code: "server_error" } }],
-  ])("and so does a whole reply: %j", async (fault, expected) => {
+  ])("a whole reply breaks in the given way: %j", async (fault, expected) => {
     const told = (await (await post(await started({ reply: fault }))).json()) as object;
     expect(told).toMatchObject(expected);
     if (fault.fault === "no-usage") expect(told).not.toHaveProperty("usage");

@@ -39,7 +39,7 @@ describe("scriptedModel", () => {
     expect(error).toMatchObject({ code: "SCRIPT_EXHAUSTED", data: { replies: 1 } });
   });
 
-  it("throws what it is told to throw", async () => {
+  it("throws the given error", async () => {
     const boom = new Error("boom");
     const model = scriptedModel([
       boom,

@@ -5,7 +5,7 @@ import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { tries } from "../long.ts";
 
 describe("SimulatedClock", () => {
-  test("starts where told and stands still by itself", () => {
+  test("starts at the given time, and does not move by itself", () => {
     expect(simulatedClock().now()).toBe(0);
     expect(simulatedClock(1_700_000_000_000).now()).toBe(1_700_000_000_000);
   });
@@ -109,7 +109,7 @@ describe("SimulatedClock", () => {
     expect(second).not.toHaveBeenCalled();
   });
 
-  test("advanceToNext fires the next timer only, and tells when none waits", async () => {
+  test("advanceToNext fires the next timer only, and reports when none waits", async () => {
     const clock = simulatedClock();
     const fired: number[] = [];
     for (const ms of [1_000_000, 10]) clock.timer(ms, () => fired.push(clock.now()));
@@ -120,7 +120,7 @@ describe("SimulatedClock", () => {
     expect(clock.now()).toBe(1_000_000);
   });
 
-  test("what a timer throws comes out of advance, and the clock goes on", async () => {
+  test("what a timer throws comes out of advance, and the clock continues", async () => {
     const clock = simulatedClock();
     const later = vi.fn<() => void>();
     clock.timer(1, () => {

@@ -33,7 +33,7 @@ describe("a simulated process that is killed", () => {
     expect((await second.journal.runs()).map(({ runId }) => runId)).toEqual(["a"]);
   });
 
-  it("needs a journal that tells and takes commands", () => {
+  it("needs a journal that reports and takes commands", () => {
     expect(() => simulatedProcesses({} as never)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
   });
 });

@@ -5,8 +5,7 @@ import type { RoleBound } from "../../../roles/crew/crew-bound.ts";
 import { findNondeterminism } from "../../checks/determinism.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
-import { wishedRun } from "../chosen-run.ts";
-import { crewReport } from "../crew-file.ts";
+import { crewReport, wishedRun } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
@@ -61,7 +60,7 @@ type Shown = Omit<CrewReport, "faults" | "warnings"> & {
 function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
   const { faults, warnings, roles, calls, cost } = report;
   const counts = `${plural(faults.length, "fault")}, ${plural(warnings.length, "warning")}`;
-  const told = [
+  const findings = [
     ...faults.map(({ message }) => `  ${style.bad("fault")}  ${shown(message, 2_000)}`),
     ...warnings.map(({ message }) => `  ${style.warn("warn")}   ${shown(message, 2_000)}`),
   ].flatMap((line) => wrapped(line, width, 9));
@@ -72,7 +71,7 @@ function reportLines(name: string, report: Shown, budget: MicroUsd, { style, wid
   const sum = `${calls === undefined ? "The calls are not bounded" : `At most ${plural(calls, "call")}`}; ${most}${by}.`;
   return [
     `${shown(name, 200)}: ${faults.length === 0 ? style.good(counts) : style.bad(counts)}`,
-    ...told,
+    ...findings,
     "",
     ...bounds,
     "",

@@ -294,7 +294,7 @@ export function bring(session: Session, flags: Flags, id: string): Promise<void>
       const hint = moving === undefined ? " Files that commands made come with --workspaces." : "";
       throw new UsageError("PROJECT_EMPTY", `Expected a run with files, but ${name} has none so far.${hint}`);
     }
-    const told = `The project of ${name} is in ${shown(folderName(host, root))}, with ${plural(files, "file")}.`;
-    await report(session, told, { type: "brought", run: runId, folder: root, files });
+    const text = `The project of ${name} is in ${shown(folderName(host, root))}, with ${plural(files, "file")}.`;
+    await report(session, text, { type: "brought", run: runId, folder: root, files });
   });
 }

@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
+import { createMessage, type Message } from "../../message/message.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
@@ -28,7 +29,7 @@ import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { assertOurs, type Store } from "../store.ts";
-import { type LoadedRun, shortIdIn, withHeldRun } from "../stored-run.ts";
+import { idList, type LoadedRun, shortIdIn, withHeldRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 export function resume(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
@@ -44,7 +45,7 @@ export function resume(session: Session, flags: Flags, id?: string): Promise<Exi
   });
 }
 
-export function endOf({ phase }: RunState): string {
+function endOf({ phase }: RunState): string {
   return phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
 }
 
@@ -77,7 +78,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   return report.exitCode;
 }
 
-export interface Continuation {
+interface Continuation {
   readonly store: Store;
   readonly run: LoadedRun;
   readonly flags: Flags;
@@ -85,7 +86,7 @@ export interface Continuation {
   readonly begin: (team: Team, o: ResumeOptions) => Run;
 }
 
-export async function continueRun(session: Session, { store, run, flags, begin, hasMessage = false }: Continuation): Promise<ExitCode> {
+async function continueRun(session: Session, { store, run, flags, begin, hasMessage = false }: Continuation): Promise<ExitCode> {
   const about = aboutOf(run.runId, run.state.about);
   await assertOurs(store, run.runId, about, flags.force === true);
   const settings = recordedSettings(about, standingOf(run.state, hasMessage), flags);
@@ -158,4 +159,49 @@ async function answerText(text: string, host: Host): Promise<string> {
   const answer = text === "-" ? (await readText(host, "-", "the answer")).replace(/\r?\n$/, "") : text;
   if (answer.trim() === "") throw new UsageError("ANSWER_MISSING", "Expected an answer, got an empty string.");
   return answer;
+}
+
+const NAMED_ROLES = 20;
+
+export async function tell(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
+  refuseFixed(flags);
+  const { screen, host } = session;
+  const text = await textOf(host, id, words, flags.file);
+  return withHeldRun(session, flags, id, (store, run) => {
+    const { runId, state } = run;
+    const message = messageFor(state, text, flags.to);
+    screen.say(screen.style.strong(`Telling run ${shown(runId, 100)}, ${endOf(state)}: ${shown(text, 200)}`));
+    const begin = (team: Team, o: ResumeOptions): Run => {
+      const resumed = team.resume(runId, { ...o, add: [message] });
+      resumed.on("message", ({ to }) => {
+        if (to.length > 0) screen.say(screen.style.faint(`It goes to ${idList([...to], NAMED_ROLES)}.`));
+        else screen.say(screen.style.warn("No role hears it: none watches what a user says. Name one: --to <role>."));
+      });
+      return resumed;
+    };
+    return continueRun(session, { store, run, flags, hasMessage: true, begin });
+  });
+}
+
+async function textOf(host: Host, id: string, words: readonly string[], file: string | undefined): Promise<string> {
+  const [word, ...others] = words;
+  const command = `troupe tell ${shown(id, 60)}`;
+  if (others.length > 0) {
+    const whole = shown(words.join(" "), 200);
+    throw new UsageError("TEXT_UNQUOTED", `Expected one text, got ${words.length} words. Put it in quotes: ${command} "${whole}"`);
+  }
+  if (word !== undefined && file !== undefined) {
+    throw new UsageError("TEXT_TWICE", "Expected one text, got one on the command line and one by --file. Leave one out.");
+  }
+  const source = file ?? (word === "-" ? "-" : undefined);
+  const text = (source === undefined ? (word ?? "") : await readText(host, source, "the text")).trim();
+  if (text !== "") return text;
+  throw new UsageError("TEXT_MISSING", `Expected a text to tell the run, got none. Say: ${command} "make the buttons larger"`);
+}
+
+function messageFor({ roles }: RunState, text: string, to: string | undefined): Message | string {
+  if (to === undefined) return text;
+  if (roles.has(to)) return createMessage(text, { sendTo: to });
+  const expected = `Expected the name of a role of the run, got --to ${shown(to, 60)}`;
+  throw new UsageError("ROLE_UNKNOWN", `${expected}. There are: ${idList([...roles.keys()], NAMED_ROLES)}.`);
 }

@@ -1,10 +1,9 @@
 import { join, relative, resolve } from "node:path";
 import { untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { chosenRun } from "../chosen-run.ts";
 import { sandboxFor } from "../company.ts";
 import { writeConfig } from "../config.ts";
-import { assertSound } from "../crew-file.ts";
+import { assertSound, chosenRun } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
@@ -19,8 +18,7 @@ import type { Session } from "../session.ts";
 import { agentSettings, companySettings, type CompanySettings, conflict, type CrewSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 import { isFile, isInside } from "../text-file.ts";
-import { resume } from "./resume.ts";
-import { tell } from "./tell.ts";
+import { resume, tell } from "./resume.ts";
 
 export async function run(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions, screen } = session;
@@ -119,7 +117,7 @@ function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
   throw new UsageError("DEMO_UNKNOWN", `Expected one of the bundled ideas, ${known}, got "${shown(id, 60)}".`);
 }
 
-const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
+const AGENT_EXAMPLE = 'Say what to do: troupe agent "List the files here and say what they are"';
 
 export async function agent(session: Session, flags: Flags, ...words: string[]): Promise<ExitCode> {
   const { host, interruptions } = session;

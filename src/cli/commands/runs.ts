@@ -161,13 +161,13 @@ function plainId(given: string): string {
   throw invalidOption("--as", 'an id of letters, digits, ".", "_" and "-"', given);
 }
 
-async function piecesOf(place: string, file: string): Promise<AsyncIterable<string>> {
-  const found = await stat(place).catch((error: unknown) => {
+async function piecesOf(path: string, file: string): Promise<AsyncIterable<string>> {
+  const found = await stat(path).catch((error: unknown) => {
     throw unreadable(file, thrownText(error), error);
   });
   // Opening a pipe waits for a writer.
   if (!found.isFile()) throw unreadable(file, `it is no regular file; a pipe is read as input: troupe runs import - < ${shown(file, 100)}`);
-  return decoded(createReadStream(place));
+  return decoded(createReadStream(path));
 }
 
 async function* decoded(stream: AsyncIterable<unknown>): AsyncIterable<string> {

@@ -39,7 +39,7 @@ export function ageText(ms: number): string {
   return size === 0 ? "now" : `${Math.floor(ms / size)}${unit}`;
 }
 
-/** The milliseconds of a duration such as `30d`, `12h`, `90m` or `45s`; undefined for other texts. */
+/** The milliseconds of a duration such as `30d`, `12h`, `90m` or `45s`; undefined for other strings. */
 export function durationIn(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6})([dhms])$/.exec(text.trim()) ?? [];
   const size = TIME_UNITS.find(([name]) => name === unit)?.[1];

@@ -14,7 +14,7 @@ export function withoutCodes(text: string): string {
 }
 
 /**
- * The text in lines of at most `width` cells, broken between words; a word that is too long stands alone. Codes of colors take no cell.
+ * The text in lines of at most `width` cells, broken between words; a word that is too long has a line of its own. Color codes take no cell.
  * @param indent spaces before all lines but the first
  */
 export function wrapped(text: string, width: number, indent: number = 0): readonly string[] {
@@ -75,14 +75,14 @@ export function tableLines(heads: readonly string[], rows: readonly (readonly st
 
 export type Fact = readonly [label: string, text: string | undefined];
 
-/** Fewest cells of a text beside its label; where there are fewer, it stands below. */
+/** Fewest cells of a text beside its label; where there are fewer, it goes below. */
 const MIN_TEXT = 24;
 
 export function factLines(facts: readonly Fact[], o: TextStyle): readonly string[] {
   return labelledLines(facts, { ...o, labels: 8, margin: 0 });
 }
 
-/** Facts below each other. Labels have `labels` cells, after `margin` spaces; on a narrow terminal each text stands below its label. */
+/** Facts below each other. Labels have `labels` cells, after `margin` spaces; on a narrow terminal each text goes below its label. */
 export function labelledLines(
   facts: readonly Fact[],
   { style, width, labels, margin }: TextStyle & { readonly labels: number; readonly margin: number },

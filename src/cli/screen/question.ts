@@ -16,8 +16,8 @@ type Choices = Extract<QuestionForm, { readonly kind: "choices" }>;
 export function choiceLines({ choices, words }: Choices, byDefault: Json | undefined, style: Style): readonly string[] {
   const digits = String(choices.length).length;
   const numbered = choices.map(({ value, label }, nth) => {
-    const told = label === undefined ? shown(value, HINT) : `${shown(label, HINT)} ${style.faint(`(${shown(value, VALUE)})`)}`;
-    return `  ${String(nth + 1).padStart(digits)}  ${told}`;
+    const line = label === undefined ? shown(value, HINT) : `${shown(label, HINT)} ${style.faint(`(${shown(value, VALUE)})`)}`;
+    return `  ${String(nth + 1).padStart(digits)}  ${line}`;
   });
   const other = words === undefined ? [] : [style.faint(`  Or in your own words: ${shown(words, HINT)}.`)];
   return [...numbered, ...other, ...enterLine(byDefault, style)];
@@ -25,9 +25,9 @@ export function choiceLines({ choices, words }: Choices, byDefault: Json | undef
 
 export function fieldLines(field: FormField, style: Style): readonly string[] {
   const { name, wanted, description, choices = [], kind, isRequired, default: byDefault } = field;
-  const told = kind === "choice" ? "" : ` ${style.faint(`(${shown(wantedText(field, wanted), HINT)})`)}`;
+  const hint = kind === "choice" ? "" : ` ${style.faint(`(${shown(wantedText(field, wanted), HINT)})`)}`;
   const title =
-    name === "" ? style.faint(`  Type ${shown(wantedText(field, wanted), HINT)}.`) : `  ${style.strong(shown(name, NAME))}${told}`;
+    name === "" ? style.faint(`  Type ${shown(wantedText(field, wanted), HINT)}.`) : `  ${style.strong(shown(name, NAME))}${hint}`;
   const numbered = choices.map((choice, nth) => `    ${nth + 1}  ${shown(plain(choice), VALUE)}`);
   const empty = byDefault !== undefined ? enterLine(byDefault, style) : isRequired ? [] : [style.faint("    Enter leaves it out.")];
   return [...(kind === "choice" && name === "" ? [] : [title]), ...describedIn(description), ...numbered, ...empty];
@@ -84,7 +84,7 @@ function untilText({ default: byDefault }: PendingQuestion, deadline: number): s
   return `${momentText(deadline)} UTC${then}`;
 }
 
-/** The texts that may replace the dots of the command. */
+/** The values that may replace the dots of the command. */
 function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly Fact[] {
   const offered = byDefault === undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
   if (tool !== undefined)
@@ -105,9 +105,9 @@ function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly
   const fields = formFields(form.schema, form.order);
   const [only] = fields;
   if (only !== undefined && only.name === "") return [["", `in place of ... ${shown(only.wanted, HINT)}`], ...offered];
-  const told = fields.map(({ name, wanted, isRequired }): Fact => [
+  const rows = fields.map(({ name, wanted, isRequired }): Fact => [
     "",
     `  ${shown(name, NAME)}: ${shown(wanted, HINT)}${isRequired ? "" : " (may be left out)"}`,
   ]);
-  return [["", "in place of ... JSON with these members; without an answer it asks for them one by one:"], ...told, ...offered];
+  return [["", "in place of ... JSON with these members; without an answer it asks for them one by one:"], ...rows, ...offered];
 }

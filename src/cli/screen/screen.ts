@@ -48,7 +48,7 @@ const MAX_WARNING = 600;
  */
 export class Screen {
   readonly style: Style;
-  readonly logger: Logger = { ...silentLogger, warn: (text) => this.warn(text), error: (text) => this.tell(text) };
+  readonly logger: Logger = { ...silentLogger, warn: (text) => this.warn(text), error: (text) => this.alert(text) };
   readonly #host: Host;
   readonly #output: OutputSettings;
   readonly #region: LiveRegion | undefined;
@@ -91,7 +91,7 @@ export class Screen {
     else this.#warnings += 1;
   }
 
-  tell(text: string): void {
+  alert(text: string): void {
     this.warn(text);
     this.showWarning(text);
   }

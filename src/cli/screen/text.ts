@@ -4,7 +4,7 @@ import type { Variables } from "../host.ts";
 const MAX_SHOWN = 2_000;
 /** A question is shown in full, also for a long call: a person must see what they agree to. */
 export const MAX_QUESTION = 10_000;
-/** Cells of a line where the terminal does not say; one that was never told its size says 0. */
+/** Cells of a line where the terminal does not say; one without a size says 0. */
 const DEFAULT_COLUMNS = 80;
 
 export function columnsOf({ columns = 0 }: { readonly columns?: number | undefined }): number {
@@ -12,7 +12,7 @@ export function columnsOf({ columns = 0 }: { readonly columns?: number | undefin
 }
 
 /**
- * Text of a model, a server or a user, safe for one place on the screen: white space becomes single spaces, and characters that a terminal
+ * Text of a model, a server or a user, safe for the screen: white space becomes single spaces, and characters that a terminal
  * would obey or hide become `\u{...}`.
  */
 export function shown(text: string, limit: number = MAX_SHOWN): string {

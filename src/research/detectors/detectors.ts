@@ -18,15 +18,13 @@ export const FAILURE_MODES = {
 
 export type FailureName = keyof typeof FAILURE_MODES;
 
-/** A failure in the log of a run. Plain JSON. */
+/** A failure in the log of a run. */
 export interface FailureFinding {
   readonly failure: FailureName;
   /** Its mode in the taxonomy of Cemri et al. 2025. */
   readonly mode: string;
   readonly seq: number;
-  /** The roles that have part in it. */
   readonly roles: readonly string[];
-  /** Ids of the messages that show it. */
   readonly messages: readonly string[];
   readonly text: string;
 }
@@ -71,7 +69,6 @@ export interface Detector {
 
 export type MakeDetector = (repeats: number) => Detector;
 
-/** Most calls of a cycle: A, B, C, A, B, C is a repetition too. */
 const MAX_STEPS = 3;
 
 /**
@@ -100,7 +97,6 @@ export const stepRepetition: MakeDetector = (repeats) => {
   };
 };
 
-/** Most messages of a circle. */
 const MAX_ANSWERS = 4;
 
 interface Link {

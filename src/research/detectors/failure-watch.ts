@@ -56,7 +56,6 @@ export class FailureWatch {
   readonly #requests = new Map<string, EventOf<"step.started">>();
   readonly #steps = new Map<string, UsedStep[]>();
 
-  /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
   constructor(options: FailureOptions = {}) {
     checkKnownOptions("FailureWatch", options, failureOptions);
     const { roles = "models", repeats = 3 } = options;

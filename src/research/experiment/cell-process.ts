@@ -18,11 +18,8 @@ export interface CellProcessOptions {
   /** The address of the module that exports the experiment: `file:///home/ada/coins.ts`. */
   readonly module: string;
   readonly name: string;
-  /** The plan of the experiment as text, which the module must still give. */
   readonly plan: string;
-  /** Milliseconds that each cell may take. The start of a process may take a minute, or as long where that is longer. */
   readonly timeLimit: number;
-  /** Megabytes that a process may take. */
   readonly memory: number;
   readonly node: string;
   /** Called before each start: refuses a module that was changed since the first one. */
@@ -31,7 +28,6 @@ export interface CellProcessOptions {
   readonly signal: AbortSignal;
 }
 
-/** The end of a request to a process. A process that is `gone` takes no further cell. */
 export type ProcessAnswer =
   | { readonly kind: "ended"; readonly reply: CellReply }
   | { readonly kind: "gone"; readonly why: "died" | "late" | "memory"; readonly text: string };
@@ -131,7 +127,6 @@ export class CellProcess {
     if (this.#child.connected) this.#child.disconnect();
   }
 
-  /** Resolves with the next message, or with undefined when the process is gone or the time is up. */
   #next(limit: number): Promise<Reply | undefined> {
     const { clock } = this.#options;
     return new Promise((resolve) => {

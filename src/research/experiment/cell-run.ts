@@ -8,14 +8,12 @@ import { type CellUse, UseWatch } from "./cell-use.ts";
 import { placeOfError } from "./manifest.ts";
 import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld } from "./experiment.ts";
 
-/** What ended a run: nothing was left to do, the condition of the experiment, its rounds, or a bound of its budget. */
 export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
 
 export interface CellCounts {
   readonly rounds: number;
   readonly messages: number;
   readonly calls: number;
-  /** Dollars of known prices. */
   readonly usd: number;
   readonly unpriced: number;
 }
@@ -56,11 +54,8 @@ export interface CellFailed {
 export interface CellWatch {
   readonly signal: AbortSignal;
   readonly concurrency: number;
-  /** Called when the world asks for the concurrency. */
   readonly onConcurrency?: () => void;
-  /** Called for every event. Default: no event is made. */
   readonly record?: (event: RunEvent) => void;
-  /** Called with what a run takes of models, as soon as it takes it. */
   readonly onUse?: (fresh: Partial<CellUse>) => void;
 }
 
@@ -138,7 +133,6 @@ interface Watching {
   readonly record: CellWatch["record"];
 }
 
-/** Runs a world and observes it: the world itself where it can be, else the run that it returns. */
 async function watched(
   world: ExperimentWorld,
   start: () => Promise<{ readonly ran: Run | Promise<RunResult> }>,

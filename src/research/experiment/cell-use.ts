@@ -10,9 +10,7 @@ export interface UsedModel {
 }
 
 export interface CellUse {
-  /** Answers. */
   readonly calls: number;
-  /** Known costs. */
   readonly microUsd: number;
   readonly unpriced: number;
   readonly models: readonly UsedModel[];
@@ -65,7 +63,6 @@ export class UseWatch {
   readonly #known = new Set<string>();
   #isWatching = false;
 
-  /** @param report is given all that is new */
   constructor(report?: (fresh: Partial<CellUse>) => void) {
     this.#reported = report;
   }
@@ -74,7 +71,6 @@ export class UseWatch {
     return this.#sum.use;
   }
 
-  /** Watches a world or a run, until what it returns is called. */
   watch(on: Listening): () => void {
     this.#isWatching = true;
     const offs = [
@@ -134,9 +130,7 @@ export class UseWatch {
 }
 
 export interface ModelSpending {
-  /** Answers. */
   readonly calls: number;
-  /** Dollars of known prices. */
   readonly usd: number;
   readonly unpriced: number;
 }

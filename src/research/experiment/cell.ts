@@ -18,7 +18,6 @@ export type ParamSpace<P extends CellParams> = { readonly [N in keyof P]: readon
 export interface CellJob {
   /** The place of the cell in the list of cells, from 0. */
   readonly cell: number;
-  /** The repetition, from 0. */
   readonly rep: number;
   readonly params: CellParams;
   readonly seed: string;
@@ -28,7 +27,6 @@ export function jobName({ cell, rep }: Pick<CellJob, "cell" | "rep">): string {
   return `${cell}-${rep}`;
 }
 
-/** The rounds of a run where the experiment says nothing: those of `Environment.run`. */
 export const DEFAULT_ROUNDS = 100;
 const MAX_JOBS = 1_000_000;
 const SEED_DIGITS = 16;
@@ -109,7 +107,6 @@ function invalid(expected: string, got: string, remedy: string): UsageError {
 
 export type Seeds = "common" | "independent";
 
-/** Returns all jobs: the repetitions of each cell, cell by cell. @throws UsageError `EXPERIMENT_PARAMS` for too many */
 export function jobsOf(
   cells: readonly CellParams[],
   o: { readonly reps: number; readonly seed: string; readonly seeds: Seeds },
@@ -131,7 +128,6 @@ function seedOf(seed: string, rep: number, params: CellParams | null): string {
 
 export interface ParamRange {
   readonly from: number;
-  /** Not below `from`. */
   readonly to: number;
   /** True for whole numbers, `to` included. Default false. */
   readonly whole?: boolean;

@@ -31,7 +31,7 @@ import type { CellUse } from "./cell-use.ts";
 
 const budgetOptions: Known<CellBudget> = { messages: kinds.count, calls: kinds.count, usd: kinds.count };
 
-const aName: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "" };
+const aName: Shape = { says: "a string that is not empty", fits: (value) => typeof value === "string" && value !== "" };
 const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> = {
   name: aName,
   params: kinds.checked,
@@ -49,7 +49,6 @@ export const CELLS: unique symbol = Symbol.for("troupe.experiment");
 
 export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency"> {
   readonly job: CellJob;
-  /** `hash`: the reply has the hash of its canonical record; `events`: its record. */
   readonly record?: "hash" | "events";
 }
 
@@ -121,13 +120,11 @@ export function isWhole([first]: readonly RunEvent[]): boolean {
   return first?.type === "run.started" && first.seq === 0;
 }
 
-/** An experiment of any parameters and any world. */
 export interface AnyExperiment extends Pick<Experiment, "name" | "cells" | "plan" | "jobs"> {
   /** @internal */
   readonly [CELLS]: Experiment[typeof CELLS];
 }
 
-/** The shape of an experiment, also of one of another copy of this package. */
 export const anExperiment: Shape = {
   says: "an experiment, which experiment({ ... }) returns",
   fits: (value) => isObject(value) && typeof (value as { readonly [CELLS]?: unknown })[CELLS] === "function",
@@ -153,7 +150,6 @@ export function experiment<const P extends CellParams, W extends ExperimentWorld
 export interface CellBudget {
   /** Delivered messages, each counted once. */
   readonly messages?: number;
-  /** Answers of models. */
   readonly calls?: number;
   /** Money, in micro-dollars: `usd(0.5)`. */
   readonly usd?: MicroUsd;
@@ -161,7 +157,6 @@ export interface CellBudget {
 
 export interface CellIdentity<P extends CellParams> {
   readonly params: P;
-  /** The repetition, from 0. */
   readonly rep: number;
   readonly seed: string;
 }
@@ -197,7 +192,6 @@ export interface ExperimentOptions<P extends CellParams, W extends ExperimentWor
   readonly params: ParamSpace<P>;
   /** Repetitions of each cell. Default 1. */
   readonly reps?: number;
-  /** Default 1. */
   readonly seed?: string | number;
   /**
    * `common` (default): repetition r of every cell has the same seed, so that cells share random numbers and are compared in pairs.
@@ -221,6 +215,5 @@ export interface ExperimentOptions<P extends CellParams, W extends ExperimentWor
   readonly measure?: (
     outcome: CellOutcome<P, W>,
   ) => { readonly [name: string]: CellValue } | Promise<{ readonly [name: string]: CellValue }>;
-  /** Default: none. */
   readonly budget?: CellBudget;
 }

@@ -12,7 +12,6 @@ import type { ExperimentPlan } from "./experiment.ts";
 import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 
-/** What a folder of results was made from, and where. */
 export interface Manifest {
   readonly v: 2;
   readonly experiment: ExperimentPlan;
@@ -38,7 +37,6 @@ export function usedBy({ models, prompts }: CellUse): UsedByRuns {
   return { models, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
 }
 
-/** Milliseconds that git may take. */
 const PATIENCE = 10_000;
 
 export async function manifestOf(
@@ -73,7 +71,6 @@ function git(cwd: string, ...words: readonly string[]): Promise<string | undefin
   });
 }
 
-/** Refuses to continue the results of another experiment. @throws UsageError `EXPERIMENT_CHANGED` */
 export function assertSame(known: Manifest, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
   const difference =
     planDifference(known.experiment, now.experiment) ?? moduleDifference(known.module ?? undefined, now.module ?? undefined);
@@ -120,7 +117,6 @@ export interface ModuleFiles {
 }
 
 const MAX_FILES = 1_000;
-/** What a file imports from a path of its own: packages begin with their names. */
 const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(["'])(\.{1,2}\/[^"'\n]+)\1/g;
 const CODE = /\.[cm]?[jt]sx?$/;
 

@@ -2,7 +2,7 @@ import { iterable, object, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { type CellJob, type CellValue, isCellValue, jobName } from "./cell.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 import type { CellEnd, CellFailed, FinishedCell } from "./cell-run.ts";
 
 /** Returns rows as lines of JSON. @throws UsageError `TABLE_INVALID` for a value that is no string, finite number, boolean or null */
@@ -50,7 +50,7 @@ function checkedRows(caller: string, rows: Iterable<Row>): readonly Row[] {
       if (isCellValue(value)) continue;
       throw new UsageError(
         "TABLE_INVALID",
-        `Expected texts, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
+        `Expected strings, finite numbers, booleans or null in rows of ${caller}, got ${valueText(value)} in the column ${valueText(name)}. Write parts as columns of their own, or as JSON.`,
       );
     }
     checked.push(row);
@@ -99,7 +99,6 @@ export function columnsOf(rows: readonly Row[]): readonly string[] {
   return hasError ? [...columns, "error"] : [...columns];
 }
 
-/** Gives rows as CSV, piece by piece; nothing for rows without a column. */
 export function* csvPieces(rows: readonly Row[]): Generator<string> {
   const columns = columnsOf(rows);
   if (columns.length === 0) return;

@@ -40,17 +40,15 @@ export interface VerifyDifference {
   /** The two ways in which it ran: `concurrency 1`, `concurrency 64, node 22.18.0`. */
   readonly left: string;
   readonly right: string;
-  /** The first difference of the two records, else of the two rows. */
   readonly text: string;
 }
 
-/** What {@link verifyExperiment} found. */
+/** The result of {@link verifyExperiment}. */
 export interface Verification {
   readonly isEqual: boolean;
   readonly runs: number;
   readonly ways: readonly string[];
   readonly differences: readonly VerifyDifference[];
-  /** What could not be verified, and why. */
   readonly warnings: readonly string[];
 }
 

@@ -11,14 +11,11 @@ export type FigureRelation = "equal" | "at most" | "at least";
 
 /** A value of the literature, and what a study found for it. */
 export interface FigureOptions {
-  /** What was measured, with its unit and its parameters. */
   readonly name: string;
-  /** The publication, with its year. */
   readonly source: string;
   readonly expected: number;
   /** One number, which must be met exactly; or the independent samples of a random one, at least two, whose mean is compared. */
   readonly found: number | readonly number[];
-  /** Default `equal`. */
   readonly relation?: FigureRelation;
   /** The known error of the published value itself, such as the next term of an expansion, in its unit. Default 0. */
   readonly tolerance?: number;
@@ -41,13 +38,11 @@ export interface Figure {
   readonly source: string;
   readonly expected: number;
   readonly relation: FigureRelation;
-  /** The value, or the mean of the samples. */
   readonly found: number;
   /** The standard error of the mean; of zeros and ones, that which `expected` predicts. Left out for one value. */
   readonly standardError?: number;
   /** The mean less and plus the standard errors that it may be away. Left out for one value. */
   readonly interval?: readonly [low: number, high: number];
-  /** 1 for a value that is no mean. */
   readonly samples: number;
   /** True when `found` has the relation to `expected`, within the tolerance and the standard errors. */
   readonly holds: boolean;

@@ -2,7 +2,7 @@ import type { XmlDocument, XmlElement, XmlNode } from "@rgrove/parse-xml";
 import { aText, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 import { assertTopology, type Topology, type TopologyEdge, topologyOf } from "./topology.ts";
 
 /** Limit on the characters of a string: its tree takes some 12 bytes for each, and 40 where one is beyond the first 65,536 of Unicode. */
@@ -81,7 +81,7 @@ function parsed(parse: () => XmlDocument): XmlDocument {
   } catch (cause) {
     // RangeError: the package calls itself for each level, so elements that are nested too deeply end its stack.
     const came = cause instanceof RangeError ? "elements in too many others" : thrownText(cause).split("\n")[0];
-    throw new UsageError("GRAPHML_INVALID", `Expected a GraphML text that is well-formed XML, got ${came}.`, { cause });
+    throw new UsageError("GRAPHML_INVALID", `Expected GraphML that is well-formed XML, got ${came}.`, { cause });
   }
 }
 
@@ -98,12 +98,10 @@ function isElement(node: XmlNode): node is XmlElement {
   return node.type === "element";
 }
 
-/** The name of an element without its prefix. */
 function localName({ name }: XmlElement): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** True for the graph of a document, whose children are its nodes and edges. */
 function isGraph(node: XmlNode | null): boolean {
   if (node === null || !isElement(node) || localName(node) !== "graph") return false;
   const { parent } = node;

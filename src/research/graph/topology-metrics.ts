@@ -1,5 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 import { assertTopology, type Topology } from "./topology.ts";
 
 export interface TopologyMetrics {
@@ -21,7 +21,6 @@ export interface TopologyMetrics {
   readonly degree: DegreeMetrics;
 }
 
-/** How many neighbours nodes have, whatever the directions. */
 export interface DegreeMetrics {
   readonly least: number;
   readonly mean: number;

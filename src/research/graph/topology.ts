@@ -7,7 +7,6 @@ import { valueText } from "../../kernel/value-text.ts";
 
 /** A graph of names: who can reach whom. Plain data, frozen. */
 export interface Topology {
-  /** In the order of hiring. */
   readonly nodes: readonly string[];
   /** Pairs of nodes, each once. Without `directed` an edge leads both ways. No edge leads from a node to itself. */
   readonly edges: readonly TopologyEdge[];
@@ -20,7 +19,6 @@ export type TopologyEdge = readonly [from: string, to: string];
 export interface TopologyOptions {
   /** The nodes, also those without an edge, in their order. Default: the ends of the edges, in order of appearance. */
   readonly nodes?: Iterable<string>;
-  /** Default false: an edge leads both ways. */
   readonly directed?: boolean;
 }
 
@@ -56,7 +54,6 @@ export function topologyOf(edges: Iterable<TopologyEdge>, o: TopologyOptions = {
   return madeTopology(nodes ?? checkedNames([...ends]), [...kept.values()], directed);
 }
 
-/** Returns a graph of parts that are right. @throws UsageError `TOPOLOGY_TOO_LARGE` */
 export function madeTopology(nodes: readonly string[], edges: readonly TopologyEdge[], directed: boolean): Topology {
   const topology = Object.freeze({ nodes: Object.freeze(nodes), edges: Object.freeze(edges), directed });
   made.add(topology);

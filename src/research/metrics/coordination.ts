@@ -8,7 +8,6 @@ import { type MessageSource, type SentMessage, sentMessages } from "./message-ro
 import { textHash } from "../../kernel/json.ts";
 
 export interface CoordinationOptions {
-  /** Number of tasks of the run. Default 1. */
   readonly tasks?: number;
   /** The roles of the team, also those that neither sent nor got anything. Default: those that did. */
   readonly roles?: Iterable<string>;
@@ -44,7 +43,6 @@ export type CoordinationMetrics = {
   readonly criticalPath: number;
   /** Messages for each message of the longest chain: how many could be under way at once. 0 without messages. */
   readonly parallelism: number;
-  /** The share of messages that no role got. */
   readonly unheard: number;
 };
 
@@ -121,7 +119,6 @@ function longestChain(sent: readonly SentMessage[]): number {
   return [...lengths.values()].reduce((most, length) => Math.max(most, length), 0);
 }
 
-/** Words of one shingle. */
 const SHINGLE = 3;
 const MAX_WORDS = 2_000;
 /** Bands of rows of hashes: two strings that share 0.8 of their shingles share a band with a probability above 0.999. */
@@ -149,7 +146,7 @@ function repeatsIn(texts: readonly string[], likeness: number): number {
     const keys = bandsOf(shingles);
     const candidates = new Set(keys.flatMap((key) => buckets.get(key) ?? []));
     if ([...candidates].some((place) => likenessOf(shingles, known[place] ?? new Set()) >= likeness)) repeats += 1;
-    // A text that repeats another is found by that one.
+    // A string that repeats another is found by that one.
     else addTo(buckets, keys, known.push(shingles) - 1);
   }
   return repeats;

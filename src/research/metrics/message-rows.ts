@@ -12,7 +12,6 @@ export type MessageRow = {
   /** From 0, in the order of the record. */
   readonly place: number;
   readonly id: string;
-  /** Milliseconds, from the run's clock. */
   readonly timestamp: number;
   /** The sender; empty for a message from outside. */
   readonly sender: string;
@@ -22,11 +21,9 @@ export type MessageRow = {
   readonly addresses: string;
   readonly cause: string;
   readonly role: string;
-  /** A JSON list of the ids of the messages it answers. */
   readonly parents: string;
   readonly content: string;
   readonly characters: number;
-  /** The payload as JSON; null without one. */
   readonly payload: string | null;
   readonly metadata: string;
 };
@@ -46,7 +43,7 @@ export interface MessageRowOptions {
 const messageRowOptions: Known<MessageRowOptions> = {
   per: kinds.oneOf("message", "recipient"),
   columns: kinds.record({
-    says: "a text, a number, true, false or null",
+    says: "a string, a number, true, false or null",
     fits: (value) => value === null || ["string", "number", "boolean"].includes(typeof value),
   }),
 };

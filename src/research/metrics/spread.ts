@@ -45,7 +45,6 @@ export function agreement(opinions: Iterable<Opinion>): number {
   return counts.reduce((sum, count) => sum + count * (count - 1), 0) / (n * (n - 1));
 }
 
-/** Returns the share of the most frequent opinion. @throws UsageError `OPINIONS_INVALID` */
 function largestShare(caller: string, opinions: Iterable<Opinion>): number {
   const { counts, n } = countsOf(caller, opinions);
   return counts.reduce((most, count) => Math.max(most, count), 0) / n;
@@ -57,7 +56,7 @@ function countsOf(caller: string, opinions: Iterable<Opinion>): { readonly count
   let n = 0;
   for (const opinion of opinions as Iterable<unknown>) {
     const isOpinion = opinion === null || ["string", "boolean"].includes(typeof opinion) || Number.isFinite(opinion);
-    if (!isOpinion) throw invalid(caller, `texts, finite numbers, booleans or null`, opinion);
+    if (!isOpinion) throw invalid(caller, "strings, finite numbers, booleans or null", opinion);
     counts.set(opinion as Opinion, (counts.get(opinion as Opinion) ?? 0) + 1);
     n += 1;
   }

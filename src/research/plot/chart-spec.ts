@@ -154,7 +154,6 @@ function band(plot: PlotOptions, marks: readonly Mark[]): ChartSpec {
   return { y: { ...axisOf("y", plot, marks), field: "low" }, y2: { field: "high" } };
 }
 
-/** Returns an axis of numbers, or of strings where a place is a string. */
 function axisOf(channel: "x" | "y", plot: PlotFrame & PlotScales & AxisColumns, marks: readonly Mark[]): ChartSpec {
   const title = (channel === "x" ? plot.xTitle : plot.yTitle) ?? plot[channel] ?? "";
   const places = marks.map((mark) => mark[channel]);
@@ -179,7 +178,6 @@ function axisOf(channel: "x" | "y", plot: PlotFrame & PlotScales & AxisColumns, 
   };
 }
 
-/** Pixels of an axis for each of its labels. */
 const LABEL: Readonly<Record<"x" | "y", number>> = { x: 70, y: 40 };
 
 function ticksOf(channel: "x" | "y", { width = DEFAULT_WIDTH, height = DEFAULT_HEIGHT }: PlotFrame): ChartSpec {

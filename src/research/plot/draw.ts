@@ -1,7 +1,7 @@
 import type { LoggerInterface } from "vega";
 import { UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 import type { ChartSpec } from "./chart-spec.ts";
 import type { TopLevelSpec } from "vega-lite";
 

@@ -5,7 +5,6 @@ import type { BarPlot, HeatMapPlot, HistogramPlot, LinePlot, PlotOptions, PlotRo
 import { iterable, object, takes } from "../../kernel/argument.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
-/** A mark of a plot: one row of the data that is drawn. */
 export interface Mark {
   readonly x: Place;
   readonly y: Place;
@@ -13,9 +12,7 @@ export interface Mark {
   /** The ends of an interval, or of a range of a histogram. */
   readonly low?: number;
   readonly high?: number;
-  /** The colour of a field of a heat map. */
   readonly value?: number;
-  /** The number of rows of a mean. */
   readonly rows?: number;
 }
 
@@ -58,7 +55,6 @@ function columnsOf(plot: PlotOptions): readonly string[] {
   return plot.kind === "histogram" ? [plot.x, ...series] : [plot.x, plot.y, ...series];
 }
 
-/** Values at one place of one series. */
 interface Cell {
   readonly x: Place;
   readonly y: Place;
@@ -153,7 +149,6 @@ const LONGEST_PLACE = 1_000;
 /** Limit on the size of a number and, unless it is 0, on its nearness to 0: beyond it Vega finds no ticks for an axis. */
 const MOST = 1e100;
 
-/** Returns the rows of a plot as a list. @throws UsageError `ARGUMENT_INVALID`; `PLOT_EMPTY` without a row */
 export function rowsOf(caller: string, given: Iterable<PlotRow>): readonly PlotRow[] {
   takes(caller, "rows", given, iterable("rows"));
   const rows: PlotRow[] = [];

@@ -30,7 +30,6 @@ export interface PlotColumns {
 export interface MeanColumns extends PlotColumns {
   /** `t` shows the t interval of the mean where there are two rows or more; it needs the package `jstat`. Default `t`. */
   readonly interval?: "t" | "none";
-  /** Of the interval, between 0 and 1. Default 0.95. */
   readonly confidence?: number;
 }
 
@@ -45,7 +44,6 @@ export interface LinePlot extends PlotFrame, MeanColumns, PlotScales {
   readonly kind: "line";
 }
 
-/** A point for each row. */
 export interface PointPlot extends PlotFrame, PlotScales, PlotColumns {
   readonly kind: "points";
 }
@@ -65,9 +63,7 @@ export interface HistogramPlot extends PlotFrame, Pick<PlotColumns, "x" | "serie
 /** A field for each pair of `x` and `y`, coloured by the mean of `value`. */
 export interface HeatMapPlot extends PlotFrame, Pick<PlotColumns, "x" | "y"> {
   readonly kind: "heatmap";
-  /** The column of the colour: numbers. */
   readonly value: string;
-  /** Default: the name of the column. */
   readonly valueTitle?: string;
 }
 

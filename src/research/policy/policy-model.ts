@@ -9,7 +9,6 @@ import { type Random, randomStream } from "../../kernel/random.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
-/** An answer of a policy: a string, or parts of a whole answer. */
 export type PolicyReply = string | Partial<ChatResponse>;
 
 /**
@@ -22,7 +21,6 @@ export interface PolicyModelOptions {
   readonly answer: Policy;
   /** Default "policy". It is part of the address of every request, so another policy deserves another id. */
   readonly id?: string;
-  /** Default 0. */
   readonly seed?: string | number;
   /** Default: nothing, so that a study costs $0. Tokens are counted from characters, four to one, unless a reply has its usage. */
   readonly price?: ModelPrice;
@@ -71,7 +69,6 @@ export interface OracleOptions {
   /** The probability of the right answer, from 0 to 1, or a function of the request, for tasks of different difficulty. */
   readonly accuracy: number | ((request: ChatRequest) => number);
   readonly seed: string | number;
-  /** Default "oracle-" with the accuracy and the seed. */
   readonly id?: string;
   readonly price?: ModelPrice;
 }

@@ -8,7 +8,6 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { policyModel } from "./policy-model.ts";
 
-/** The answer of a model that is drawn again: its text and its calls of tools. */
 export type SurrogateAnswer = Pick<ChatResponse, "content" | "toolCalls" | "finishReason">;
 
 /**
@@ -60,10 +59,8 @@ function answerIn(value: Json | undefined): SurrogateAnswer | undefined {
 
 export interface SurrogateOptions {
   readonly fit: SurrogateFit;
-  /** The function that the fit was made with. */
   readonly classOf: ClassOf;
   readonly seed: string | number;
-  /** Default "surrogate-" with the seed. */
   readonly id?: string;
   readonly price?: ModelPrice;
 }

@@ -10,7 +10,6 @@ import { meanOf, sampleOf } from "./sample.ts";
 export interface BootstrapOptions extends IntervalOptions {
   /** The number that is estimated. Default: the mean. */
   readonly statistic?: (values: readonly number[]) => number;
-  /** Number of resamples, from 100 to 1,000,000. Default 10,000. */
   readonly resamples?: number;
   /** The same seed gives the same interval on every machine. Default `bootstrap`. */
   readonly seed?: string | number;
@@ -60,7 +59,6 @@ type Statistic = (values: readonly number[]) => number;
 interface Resampled {
   readonly statistic: Statistic;
   readonly estimate: number;
-  /** Sorted. */
   readonly drawn: Float64Array;
   readonly confidence: number;
   readonly math: Distributions;

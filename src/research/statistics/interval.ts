@@ -3,7 +3,7 @@ import { type Shape, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { deviationOf, invalid, meanOf, sampleOf } from "./sample.ts";
-import { optionalPackage } from "../optional-package.ts";
+import { optionalPackage } from "../../adapters/optional-package.ts";
 
 export interface Interval {
   readonly estimate: number;
@@ -16,14 +16,12 @@ export interface Interval {
 }
 
 export interface IntervalOptions {
-  /** Between 0 and 1. Default 0.95. */
   readonly confidence?: number;
 }
 
 export const aConfidence: Shape = numberWith("a number between 0 and 1, such as 0.95", (value) => value > 0 && value < 1);
 const intervalOptions: Known<IntervalOptions> = { confidence: aConfidence };
 
-/** The default share of intervals that contain the true value. */
 export const DEFAULT_CONFIDENCE = 0.95;
 
 /**
@@ -70,7 +68,6 @@ export async function shareInterval(values: Iterable<number>, o: IntervalOptions
   };
 }
 
-/** A share is the probability of a smaller value. */
 export interface Distributions {
   normalQuantile(probability: number): number;
   normalShare(value: number): number;
@@ -79,7 +76,6 @@ export interface Distributions {
   tTails(t: number, degrees: number): number;
 }
 
-/** The functions of jstat that are used. It publishes no types. */
 interface Jstat {
   readonly normal: { inv(p: number, mean: number, deviation: number): number; cdf(x: number, mean: number, deviation: number): number };
   readonly studentt: { inv(p: number, degrees: number): number };

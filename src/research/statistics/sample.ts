@@ -26,7 +26,6 @@ export function sampleOf(caller: string, values: Iterable<number>, least: number
   throw invalid(`at least ${least} value${least === 1 ? "" : "s"} of ${caller}, got ${sample.length}. Add repetitions.`);
 }
 
-/** Returns the mean of a list that is not empty. */
 export function meanOf(sample: readonly number[]): number {
   return inRange(sumOf(sample) / sample.length);
 }

@@ -61,7 +61,7 @@ export interface EdgePolicy {
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
   /**
-   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` stands for any text in a name. Messages of a role to itself are covered by
+   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` matches any string in a name. Messages of a role to itself are covered by
    * `p1->p1` and, for all names that fit, by `p*-><self>` alone. Default: every message of a role to another one.
    */
   readonly pairs?: readonly string[];

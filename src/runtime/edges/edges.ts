@@ -14,7 +14,6 @@ import { type Pairs, pairsOf } from "./pairs.ts";
 interface Ranked {
   readonly policy: EdgePolicy;
   readonly pairs: Pairs;
-  /** The number of policies of this name before it. */
   readonly nth: number;
 }
 

@@ -164,7 +164,7 @@ function publish(state: RunState, event: MessagePublished): void {
   if (event.order !== undefined) return send(state, { order: event.order, sent }, true);
   state.outside += 1;
   state.idea ??= sent.message;
-  if (state.hasHistory && sent.dropped !== true) state.told.set(sent.message.id, sent);
+  if (state.hasHistory && sent.dropped !== true) state.fromOutside.set(sent.message.id, sent);
   if (sent.to.length > 0 && sent.dropped !== true) hear(state, sent.message);
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }

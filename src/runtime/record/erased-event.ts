@@ -120,7 +120,7 @@ export function assertNotErased({ runId, erased }: { readonly runId: string; rea
 export function textErased(runId: string): JournalError {
   return new JournalError(
     "TEXT_ERASED",
-    `Expected the words of run ${runId}, but they were erased, and nothing can go on without them. Begin another run.`,
+    `Expected the words of run ${runId}, but they were erased, and nothing can continue without them. Begin another run.`,
     { data: { runId } },
   );
 }

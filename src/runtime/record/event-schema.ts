@@ -26,10 +26,8 @@ type Flat<T> = { readonly [K in keyof T]: T[K] };
 /** An event without its envelope. */
 export type BodyOf<T extends keyof Shapes> = Flat<{ type: T } & z.infer<z.ZodObject<Shapes[T], z.core.$strict>>>;
 
-/** The type of a part of events. */
 export type PartOf<P extends keyof ReturnType<typeof recordedParts>> = z.infer<ReturnType<typeof recordedParts>[P]>;
 
-/** The schemas by type of event. */
 export const eventSchemas: () => Readonly<Record<RunEvent["type"], z.ZodType>> = lazily(() => {
   const envelope = { v: z.literal(EVENT_VERSION), runId: z.string(), seq: z.int().nonnegative(), time: z.number() };
   const all = Object.entries(table()).map(([type, fields]) => [type, z.strictObject({ ...envelope, type: z.literal(type), ...fields })]);
@@ -102,7 +100,7 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
 const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnType<typeof values>) => {
   const message: z.ZodType<Message> = closed({
     ...{ id: text, content: text, instructContent: z.unknown().exactOptional() },
-    role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a text that is not empty"),
+    role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a string that is not empty"),
     ...{ causeBy: text, sentFrom: text, sendTo: texts, parents: texts, timestamp: number, metadata: jsonRecord },
     priority: number.exactOptional(),
   });

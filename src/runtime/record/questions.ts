@@ -18,13 +18,13 @@ export interface PendingQuestion {
   readonly tool?: string;
   /** The arguments of the call of that tool. The answer `{ args }` allows the call with others. */
   readonly args?: JsonObject;
-  /** The form of the answer; `checkAnswer` checks one. Undefined: any text. */
+  /** The form of the answer; `checkAnswer` checks one. Undefined: any string. */
   readonly form?: QuestionForm;
   /** The answer to offer. It is taken when the deadline passes. */
   readonly default?: Json;
   /** Milliseconds since 1970. When it has passed, a resume of the run takes the default; without a default the question stays open. */
   readonly deadline?: number;
-  /** The person or the role that the question is for. Undefined: anybody. */
+  /** The person or the role that the question is for. Undefined: anyone. */
   readonly to?: string;
 }
 

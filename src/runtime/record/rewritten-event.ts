@@ -1,7 +1,7 @@
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
-import type { HiredRole, RecordedMemoryOp, RunEventBody, RunStarted } from "./event.ts";
+import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
 
 /** Returns a value with its words replaced; the same value where nothing is replaced. */
@@ -38,31 +38,47 @@ export function rewritten<B extends RunEventBody>(body: B, changes: Rewriting): 
 export function rewriting(words: Words): Rewriting {
   const { text, value, plan = value, state = value, name, id, role, start, error } = words;
   const message = messageChange(words);
-  const sent = {
-    message,
+  const others = members<Sent>({
     dead: items(name),
     meant: name && items(members({ wrote: name })),
     faults: value && items(members({ arrives: items(members({ reads: value })) })),
+  });
+  // Most messages have no other members: these are not looked for.
+  const sent = <S extends Sent>(given: S): S => {
+    const { message: before, dead, meant, faults } = given;
+    const now = message(before);
+    const changed = now === before ? given : { ...given, message: now };
+    return dead === undefined && meant === undefined && faults === undefined ? changed : (others(changed) as S);
   };
+  const all = items<Sent>(sent) as Change<readonly Sent[]>;
   const op: Change<RecordedMemoryOp> = (given) => {
     const [kind, what] = given;
     if (kind === "0" || (typeof what === "string" && id === undefined)) return given;
     const changed = typeof what === "string" ? id?.(what) : message(what);
     return changed === what ? given : ([kind, changed] as RecordedMemoryOp);
   };
+  const ops = items(op) as Change<readonly RecordedMemoryOp[]>;
+  const kept = members<ActEnded>({
+    ...{ state, plan, joins: id && record(record(id)), unrepeated: error && items(members({ error })) },
+    summary: members({ oldest: text, older: items(text), recent: items(text), covered: items(id) }),
+  });
+  const ended: Change<ActEnded> = (event) => {
+    const said = all(event.said);
+    const memory = ops(event.memory);
+    const working = ops(event.working);
+    const isSame = said === event.said && memory === event.memory && working === event.working;
+    const changed = isSame ? event : { ...event, said, memory, working };
+    const isPlain = (event.state ?? event.plan ?? event.joins ?? event.summary ?? event.unrepeated) === undefined;
+    return isPlain ? changed : kept(changed);
+  };
   const roles = members({ roles: items(role) }) as <E extends object>(event: E) => E;
-  const failed = { error, unrepeated: error && items(members({ error })) };
   return {
     "run.started": (event: RunStarted) => (start === undefined ? roles(event) : start(roles(event))),
     "run.resumed": roles,
     "role.hired": roles,
-    message: members(sent),
-    "act.ended": members({
-      ...{ said: items(members(sent)), memory: items(op), working: items(op), state, plan, joins: id && record(record(id)) },
-      summary: members({ oldest: text, older: items(text), recent: items(text), covered: items(id) }),
-      unrepeated: failed.unrepeated,
-    }),
-    "act.failed": members(failed),
+    message: sent,
+    "act.ended": ended,
+    "act.failed": error && members({ error, unrepeated: items(members({ error })) }),
     "step.started": error && members({ request: value }),
     "step.ended": error && members({ value, error }),
     "run.ended": error && members({ error }),
@@ -70,16 +86,16 @@ export function rewriting(words: Words): Rewriting {
 }
 
 export function messageChange({ text, value, name, id }: Words): Change<Message> {
-  const metadata = value && ((given: Message["metadata"]) => (given === NO_METADATA ? given : value(given)));
-  const words = { content: text, instructContent: value, metadata };
-  const change = members<Message>(
-    name === undefined && id === undefined
-      ? words
-      : { ...words, id, parents: items(id), role: name, causeBy: name, sentFrom: name, sendTo: items(name) },
-  );
+  const hasNames = name !== undefined || id !== undefined;
+  const names = { id, parents: items(id), role: name, causeBy: name, sentFrom: name, sendTo: items(name) };
+  const change = members<Message>({ instructContent: value, metadata: value, ...(hasNames ? names : {}) });
   return (message) => {
-    const changed = change(message);
-    return changed === message ? message : deepFreeze(changed);
+    const { content, instructContent, metadata } = message;
+    const clean = text === undefined ? content : text(content);
+    const changed = clean === content ? message : { ...message, content: clean };
+    const isPlain = !hasNames && instructContent === undefined && metadata === NO_METADATA;
+    const all = isPlain ? changed : change(changed);
+    return all === message ? message : deepFreeze(all);
   };
 }
 

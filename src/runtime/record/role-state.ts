@@ -113,7 +113,6 @@ const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins:
  */
 export class RoleState {
   readonly name: string;
-  /** Index in the order of hiring. */
   readonly index: number;
   /** Activations that have ended. */
   n = 0;
@@ -121,7 +120,6 @@ export class RoleState {
   ranIn = -1;
   /** Replaced and never changed. */
   custom: { readonly [key: string]: Json };
-  /** The activation that has begun in the record. */
   open: OpenActivation | undefined;
   retry: RetryState = NO_RETRY;
   #alone: readonly string[] | undefined;
@@ -155,7 +153,6 @@ export class RoleState {
     return this.hired.traits;
   }
 
-  /** Replaces the definition. The state of the role stays. */
   hireAgain(hiredAgain: HiredAs): void {
     this.#rare = { ...this.#rare, hiredAgain };
   }
@@ -181,7 +178,6 @@ export class RoleState {
     this.#rare = { ...this.#rare, turns: [...(this.#rare.turns ?? []), change] };
   }
 
-  /** Lets it leave with a change of the team. */
   leave(change: number): void {
     this.#rare = { ...this.#rare, turns: [...(this.#rare.turns ?? [0]), change] };
   }
@@ -281,7 +277,6 @@ export class RoleState {
     };
   }
 
-  /** Returns the role of a form. */
   static of(form: ReturnType<RoleState["form"]>, index: number): RoleState {
     const { name, n, ranIn, custom, first, mailbox, memory, retry = NO_RETRY, open, rare } = form;
     const role = new RoleState(name, index, first);

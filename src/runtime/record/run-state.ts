@@ -191,7 +191,7 @@ export class RunState {
   /** The first message from outside. */
   idea: Message | undefined;
   /** The messages from outside by their ids, where a history is kept. */
-  readonly told: Map<string, Sent> = new Map();
+  readonly fromOutside: Map<string, Sent> = new Map();
   /** The last end after which no role had mail: its sequence number, and the micro-dollars that the run had spent by then. */
   done: { readonly seq: number; readonly spent: number } | undefined;
   /** Sequence number of the next event. */
@@ -265,7 +265,7 @@ export function roundsOf(state: RunState): number {
   return state.clock === "rounds" ? state.round : state.busiest;
 }
 
-/** Returns what tells the rounds left until so many have passed from now on. */
+/** Returns a function that counts the rounds left of `rounds` from now on. */
 export function roundsLeftOf(state: RunState, rounds: number): () => number {
   const last = roundsOf(state) + rounds;
   return () => last - roundsOf(state);

@@ -14,10 +14,8 @@ import type { RunState } from "./run-state.ts";
 export type TurnPhase = "at rest" | "begins" | "under way";
 
 export interface TurnStart {
-  /** Rounds that had ended. */
   readonly rounds: number;
   readonly tick: number;
-  /** Messages that had been delivered. */
   readonly deliveries: number;
 }
 

@@ -96,7 +96,7 @@ export function assertUnread(change: MessageChange, sent: Sent, state: RunState)
   if (readers.length === 0) return;
   throw new UsageError(
     "FORK_CHANGE",
-    `Expected a message that nobody has read at event ${state.seq - 1}, but ${readers.join(", ")} has read that of event ${change.seq}. Fork at ${change.seq}.`,
+    `Expected a message that no role has read at event ${state.seq - 1}, but ${readers.join(", ")} has read that of event ${change.seq}. Fork at ${change.seq}.`,
   );
 }
 

@@ -38,7 +38,7 @@ const MAX_KEPT_NAMES = 1_000_000;
  * for a cause or an address is cached until the team changes.
  * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
  * Directory.D3 (`route`) an activation that began before a change of the team finds the recipients of that time, also when it runs again.
- * Directory.D4 (`meant`) an address that a model wrote is compared after normalising alone, and one that could mean two is none.
+ * Directory.D4 (`meant`) an address that no role has is compared after normalizing alone, and one that could mean two is none.
  */
 export class Directory {
   readonly #state: Membership;
@@ -66,7 +66,6 @@ export class Directory {
     if (this.#lists.size > 0) this.#forgetLists();
   }
 
-  /** Returns the recipients of a message. */
   route(message: Routed, publisher: string = message.sentFrom, at: number = this.#state.teamChanges): Recipients {
     const { sendTo } = message;
     if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher, at);
@@ -106,13 +105,13 @@ export class Directory {
   }
 
   #routeTo(address: string, message: Routed, publisher: string, at: number): Recipients {
-    if (address === ROUTE_TO_NONE) return { to: nobody, dead: nobody };
-    if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher, at), dead: nobody };
+    if (address === ROUTE_TO_NONE) return { to: nowhere, dead: nowhere };
+    if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher, at), dead: nowhere };
     const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
     const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
-    const named = (groups === undefined ? this.#member(name, at)?.alone : undefined) ?? nobody;
+    const named = (groups === undefined ? this.#member(name, at)?.alone : undefined) ?? nowhere;
     const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, at, name);
-    return to.length > 0 ? { to, dead: nobody } : { to: nobody, dead: Object.freeze([address]) };
+    return to.length > 0 ? { to, dead: nowhere } : { to: nowhere, dead: Object.freeze([address]) };
   }
 
   #watchers({ causeBy, sentFrom }: Routed, publisher: string, at: number): readonly string[] {
@@ -170,7 +169,7 @@ export class Directory {
   }
 }
 
-const nobody: readonly string[] = Object.freeze([]);
+const nowhere: readonly string[] = Object.freeze([]);
 
 function groupsAt(index: Map<string, ListenerGroup[]>, key: string): ListenerGroup[] {
   const groups = index.get(key) ?? [];

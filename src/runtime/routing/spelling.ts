@@ -1,5 +1,4 @@
 import { editDistance } from "../../kernel/known-options.ts";
-import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 
 /** Quotes, the marks of Markdown and of mentions, spaces, and characters without a shape. */
 const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]|[.,:;!]+\s*$/gu;
@@ -7,39 +6,6 @@ const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]|[.,:;!]+\s*$/gu;
 /** Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
   return address.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll(IGNORED, "");
-}
-
-export function isWrittenIn(reply: unknown, word: string): boolean {
-  if (!isRecord(reply) || normalForm(word) === "") return false;
-  const { content, toolCalls } = reply;
-  const calls = isList(toolCalls)
-    ? toolCalls.map((call) => (isRecord(call) && isRecord(call["function"]) ? call["function"]["arguments"] : ""))
-    : [];
-  return [content, ...calls].filter(isText).some((text) => hasWord(text, word) || isIn(parsed(text), word));
-}
-
-function isIn(value: unknown, word: string): boolean {
-  if (isText(value)) return hasWord(value, word);
-  if (isList(value)) return value.some((item) => isIn(item, word));
-  return isRecord(value) && Object.values(value).some((member) => isIn(member, word));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-const LETTER = /[\p{L}\p{M}\p{N}]/u;
-
-function hasWord(text: string, word: string): boolean {
-  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-    const [before, after] = [text.slice(0, at).at(-1) ?? "", text[at + word.length] ?? ""];
-    if (!LETTER.test(before) && !LETTER.test(after)) return true;
-  }
-  return false;
 }
 
 /** Most names in a warning, most names that are compared for it, and most letters of a name that is: some milliseconds. */

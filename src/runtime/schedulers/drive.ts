@@ -280,7 +280,7 @@ class ScheduledRun {
     return new Promise((resolve) => (this.#wake = resolve));
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never go on */
+  /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never continue */
   #endRound(ready: number): void | Promise<void> {
     if (!this.#hasRounds) throw badChoice(this.#scheduler.name, ready, undefined);
     return this.#host.endRound(this.#scheduler.stages ?? 1);

@@ -17,7 +17,7 @@ import type { Scheduler } from "./scheduler.ts";
  *   a round.
  * - `shuffled`: as `sequential`, in an order that is drawn anew for every round.
  * - `single`: one random role with mail at a time. There are no rounds.
- * - `events`: discrete-event time. The roles with mail act one after the other, and time stands still meanwhile; then the clock jumps to the
+ * - `events`: discrete-event time. The roles with mail act one after the other, and time does not pass meanwhile; then the clock jumps to the
  *   time of the next delayed message.
  */
 export type SchedulerName = "rounds" | "eager" | "live" | "sequential" | "shuffled" | "single" | "events";

@@ -6,9 +6,7 @@ import type { RunState } from "../record/run-state.ts";
 import { writtenSnapshot } from "./snapshot.ts";
 
 export interface LastSnapshot {
-  /** The number of events in it. */
   readonly seq: number;
-  /** Characters. */
   readonly size: number;
 }
 

@@ -62,7 +62,6 @@ function clone(state: RunState, last: RunEvent | undefined): Buffer {
 
 export interface RestoredState extends Pick<Content, "after"> {
   readonly state: RunState;
-  /** Characters. */
   readonly size: number;
 }
 
@@ -98,7 +97,6 @@ export function continuesFrom({ state, after }: RestoredState, event: RunEvent):
 
 export interface RecordedState {
   readonly state: RunState;
-  /** The snapshot that the state was restored from. */
   readonly last: LastSnapshot | undefined;
 }
 

@@ -12,7 +12,6 @@ import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
 import type { RetryState, StepOutcome, StepRecord, StepSpending } from "../record/role-state.ts";
 import { spentBefore, spentInside, spentThere } from "../record/step-spending.ts";
-import { isWrittenIn } from "../routing/spelling.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { bothProgress, progressOf } from "./tool-progress.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
@@ -73,7 +72,6 @@ export class ActivationSteps implements StepPort {
   /** Indices of the activation's own steps, in the order asked. */
   readonly #indices = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
-  readonly #replies: Json[] = [];
   /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
   #inside: ReadonlyMap<string, StepSpending> | undefined;
@@ -101,11 +99,6 @@ export class ActivationSteps implements StepPort {
     this.now = started.at;
     this.teamAt = started.teamAt;
     if (isOver) this.#phase = "closed";
-  }
-
-  /** True for a word in a released reply of a model. Replies inside other steps do not count: a resume may lack them. */
-  wroteByModel(word: string): boolean {
-    return this.#replies.some((reply) => isWrittenIn(reply, word));
   }
 
   /** Recorded own steps that the activation did not ask for. */
@@ -149,7 +142,7 @@ export class ActivationSteps implements StepPort {
         if (error instanceof ControlError) siblings.control ??= error;
       });
       if (siblings.isOrdered) {
-        answer = this.#release(answer, siblings.last, isOwn, spec);
+        answer = this.#release(answer, siblings.last, isOwn);
         // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
         siblings.last = answer.catch(() => {});
       }
@@ -262,12 +255,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Resolves with the answer when it is there and all that were asked for before it are released. */
-  async #release(
-    answer: Promise<StepOutcome>,
-    before: Promise<unknown> | undefined,
-    isOwn: boolean,
-    { kind }: StepSpec,
-  ): Promise<StepOutcome> {
+  async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined, isOwn: boolean): Promise<StepOutcome> {
     answer.catch(() => {});
     if (before !== undefined) await before;
     const outcome = await answer;
@@ -275,7 +263,6 @@ export class ActivationSteps implements StepPort {
     if (!isOwn) return outcome;
     this.now = Math.max(this.now, outcome.at);
     this.teamAt = Math.max(this.teamAt, outcome.teamAt);
-    if (kind === "model" && outcome.ok) this.#replies.push(outcome.value);
     return outcome;
   }
 

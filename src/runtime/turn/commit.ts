@@ -32,7 +32,6 @@ export interface TurnTools {
   readonly gate: BudgetGate;
   readonly effects: EffectPort;
   readonly outer: StepPort | undefined;
-  /** See {@link Meter.pools}. */
   readonly pools: readonly BudgetPool[];
   readonly past: AnswerSource | undefined;
   readonly mode: StepDoor["mode"];
@@ -57,7 +56,6 @@ export interface StartedAct {
   readonly beganAt: number;
 }
 
-/** The changes of an activation. Undefined: no change. */
 export interface Changes {
   readonly said: readonly Sent[];
   readonly memory: readonly RecordedMemoryOp[];
@@ -78,7 +76,6 @@ export type TurnResult =
   | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedWork)
   | { readonly kind: "suspended"; readonly control: ControlError };
 
-/** Records that an activation began, unless that is recorded. */
 export function recordStart({ log }: TurnTools, role: RoleState, started: StartedAct): void {
   if (role.open !== undefined) return;
   const { act, take, at } = started;
@@ -86,7 +83,7 @@ export function recordStart({ log }: TurnTools, role: RoleState, started: Starte
   log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, started) });
 }
 
-/** Returns the member of an event that tells the team an activation began with, where that has changed since. */
+/** Returns the member of an event that names the team an activation began with, where that has changed since. */
 function earlierTeam({ state }: RunLog, { teamAt }: StartedAct): Pick<ActEnded, "teamAt"> {
   return teamAt === state.teamChanges ? NO_CHANGE : { teamAt };
 }

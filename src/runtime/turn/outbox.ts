@@ -28,7 +28,7 @@ interface Issued {
  * Outbox.O1 (`send`) a message is sent once, however often it is published.
  * Outbox.O2 (`issue`) a message made elsewhere is issued again under the activation's id, time and parents.
  * Outbox.O3 (`isClosed`) once closed, nothing is made or sent.
- * Outbox.O4 (`#asMeant`) an address is compared exactly, unless a reply of a model that the activation has got has it: then by its normal form.
+ * Outbox.O4 (`#asMeant`) an address that no role has is compared by its normal form.
  */
 export class Outbox {
   isClosed = false;
@@ -91,7 +91,7 @@ export class Outbox {
     const { role, teamAt, tools } = this.#turn;
     const { directory } = tools.host;
     const meant = dead.flatMap((wrote) => {
-      const as = this.#turn.wroteByModel(wrote) ? directory.meant(wrote, teamAt) : undefined;
+      const as = directory.meant(wrote, teamAt);
       return as === undefined ? [] : [{ wrote, as }];
     });
     const read = new Map(meant.map(({ wrote, as }) => [wrote, as]));

@@ -29,7 +29,6 @@ export class StateDraft implements ProxyHandler<CustomState> {
     this.#isClosed = true;
   }
 
-  /** The state, to be read and changed in place. */
   get view(): CustomState {
     return (this.#view ??= new Proxy<CustomState>(this.#values, this));
   }
@@ -116,6 +115,9 @@ export class StateDraft implements ProxyHandler<CustomState> {
 
 function changedTo(value: unknown, known: Json | undefined): Json | undefined {
   if (value === known) return undefined;
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  // Adding 0 removes a negative zero, which JSON does not have.
+  if (typeof value === "number" && Number.isFinite(value)) return value + 0;
   const now = jsonRoundTrip<unknown>(value) as Json;
   return known !== undefined && canonicalJson(now) === canonicalJson(known) ? undefined : now;
 }

@@ -83,7 +83,6 @@ export class RoleTurn {
     this.#activation = new Activation(this);
   }
 
-  /** Cancels the work of this attempt. */
   get scope(): CancellationScope {
     if (this.#scope === undefined) {
       this.#scope = this.tools.scopes.begin();
@@ -107,10 +106,6 @@ export class RoleTurn {
 
   get teamAt(): number {
     return this.#steps === undefined ? this.started.teamAt : this.#steps.teamAt;
-  }
-
-  wroteByModel(word: string): boolean {
-    return this.#steps?.wroteByModel(word) === true;
   }
 
   /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
@@ -211,7 +206,6 @@ export class RoleTurn {
     return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
   }
 
-  /** Records the beginning of the activation, before its first step. */
   recordStart(): void {
     recordStart(this.tools, this.role, this.started);
   }

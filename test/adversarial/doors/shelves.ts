@@ -39,8 +39,8 @@ export const shelves: Readonly<Record<string, Door>> = {
   simulatedClock: () => [5],
   "SimulatedClock.timer": () => [or(5, "x", null), () => {}],
   "SimulatedClock.advance": () => [5],
-  memoryCache: () => [{ limit: 5, clock: is.clock() }],
-  memoryRunDriver: () => [{ pause: 5, limit: 5, clock: is.clock() }],
+  memoryCache: () => [{ clock: is.clock() }],
+  memoryRunDriver: () => [{ pause: 5, clock: is.clock() }],
   openaiStub: () => [{ handler: () => "x" }],
   ...Object.fromEntries(
     ["budgetPool", "cache", "chatModel", "edgePolicy", "journal", "modelLimits", "messageStore", "objectStore", "vectorIndex"].map(

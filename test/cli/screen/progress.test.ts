@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameText, noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
+import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
 import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
 import { answered, asks, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
@@ -72,11 +72,5 @@ describe("progressAfter", () => {
   it("never shows a role at work for a step that is told after it went to rest", () => {
     const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, asks("Alex", "X"), tells("Alex", "x"));
     expect(progress.roles[1]?.work).toBeUndefined();
-  });
-});
-
-describe("nameText", () => {
-  it("shows control characters instead of sending them", () => {
-    expect(nameText("A\u001b[2J", new Map())).toBe("A\\u{1b}[2J");
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitted, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
+import { widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
 import { shown, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
 
 describe("shown", () => {
@@ -39,21 +39,6 @@ describe("widthOf", () => {
     ["", 0],
   ])("of %j is %i", (text, cells) => {
     expect(widthOf(text)).toBe(cells);
-  });
-});
-
-describe("fitted", () => {
-  it.each([
-    ["abcdef", 6, "abcdef"],
-    ["abcdef", 5, "abcd…"],
-    ["ab cdef", 4, "ab…"],
-    ["日本語", 5, "日本…"],
-    ["日本語", 4, "日…"],
-    ["abc", 1, "…"],
-    ["abc", 0, ""],
-    ["", 0, ""],
-  ])("of %j at %i is %j", (text, width, cut) => {
-    expect(fitted(text, width)).toBe(cut);
   });
 });
 

@@ -191,7 +191,7 @@ describe("a planted failure", () => {
     expect(failuresIn(await logOf({ roles: [ada(true), quiet], replies }), all)).toEqual([]);
   });
 
-  it("step repetition: six equal calls are told twice", async () => {
+  it("step repetition: six equal calls are reported twice", async () => {
     const again = defineRole({
       name: "Ada",
       react: async (rc) => ((await rc.ask("Well?")) === "no" ? rc.message("on", { sendTo: "<self>" }) : undefined),
@@ -215,7 +215,7 @@ describe("a planted failure", () => {
 describe("a watch", () => {
   const tick = defineRole({ name: "Clock", react: (rc) => rc.message("tick", { sendTo: "<self>" }) });
 
-  it("FailureWatch.F2 judges no role that has asked no model, unless it is told to", async () => {
+  it("FailureWatch.F2 judges roles without a model only with roles: all", async () => {
     const pair = ["Ping", "Pong"].map((name) =>
       defineRole({ name, watch: [], react: (rc) => rc.message("ball", { sendTo: name === "Ping" ? "Pong" : "Ping" }) }),
     );
@@ -225,7 +225,7 @@ describe("a watch", () => {
     expect(namesIn(failuresIn(log, { roles: "all" }))).toContain("ping-pong");
   });
 
-  it("FailureWatch.F1 tells of a run that it follows what the log of the run shows", async () => {
+  it("FailureWatch.F1 reports the same for a live run as for its log", async () => {
     const live: FailureFinding[] = [];
     const office = new Environment({ seed: 1, model: scriptedModel(() => "Thank you!") });
     office.addRoles([speaker("Ada", "Ben"), speaker("Ben", "Ada", [])]);

@@ -41,7 +41,7 @@ describe("a replay of a cell", () => {
     expect((await replayCell(walks, { cell: 1, rep: 1, out })).changed).toEqual([]);
   });
 
-  it("tells the columns in which a changed program differs", async () => {
+  it("reports the columns in which a changed program differs", async () => {
     const out = scratchFolder();
     await runExperiment(walks, { out });
     const other = experiment({ ...options, rounds: 2, measure: () => ({ last: "?" }) });
@@ -56,7 +56,7 @@ describe("a replay of a cell", () => {
     });
   });
 
-  it("tells the error and its place of a run that fails, with a record and without", async () => {
+  it("reports the error and its place of a run that fails, with a record and without", async () => {
     const faller = defineRole({
       name: "Walker",
       react: () => {

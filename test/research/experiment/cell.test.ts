@@ -23,7 +23,7 @@ describe("the cells of an experiment", () => {
     ["a value that is an object", { n: [{}] }, "as a value of n"],
     ["a value that stands there twice", { n: [1, 2, 1] }, "as cell 0 and as cell 2"],
     [
-      "a cell that stands there twice",
+      "a cell that is there twice",
       [
         { n: 1, p: 2 },
         { p: 2, n: 1 },
@@ -79,7 +79,7 @@ describe("a Latin hypercube", () => {
     expect(cells.map(({ n }) => n).toSorted((one, other) => one - other)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
   });
 
-  it("refuses what is no range", () => {
+  it("refuses an invalid range", () => {
     const range = constantFrom<unknown>(
       { from: 2, to: 1 },
       { from: 0, to: 1, scale: "log" },

@@ -55,7 +55,7 @@ describe("an experiment in this process", () => {
     ]);
   });
 
-  it("goes on after a cell that fails, and its row says why", async () => {
+  it("continues after a cell that fails, and its row says why", async () => {
     const failing = experiment({
       params: { how: ["world", "measure", "nan", "object", "column", "nothing"] },
       rounds: 1,
@@ -84,7 +84,7 @@ describe("an experiment in this process", () => {
     );
   });
 
-  it("tells how far it is", async () => {
+  it("reports its progress", async () => {
     const told: string[] = [];
     await runExperiment(walks, { onProgress: ({ done, total, failed, kept }) => void told.push(`${done}/${total} ${failed} ${kept}`) });
     expect(told).toEqual(["0/4 0 0", "1/4 0 0", "2/4 0 0", "3/4 0 0", "4/4 0 0"]);

@@ -48,7 +48,7 @@ describe("the folder of a sweep", () => {
     });
   });
 
-  it("SweepFolder.F2 Sweep.W1 Sweep.W2 goes on wherever it was cut off, to the same table", { tags: "numbers" }, async () => {
+  it("SweepFolder.F2 Sweep.W1 Sweep.W2 continues wherever it was cut off, to the same table", { tags: "numbers" }, async () => {
     const whole = scratchFolder();
     await runExperiment(walks, { out: whole });
     const { length } = read(whole, "cells.jsonl");
@@ -89,7 +89,7 @@ describe("the folder of a sweep", () => {
     ["another cell", { params: { n: [1, 5, 3] } }, 'cell 1 was {"n":2} and is {"n":5}'],
     ["a cell less", { params: { n: [1, 2] } }, 'cell 2 was {"n":3} and is "none"'],
     ["another bound", { budget: { messages: 3 } }, "budget was {}"],
-  ])("is not gone on with by another experiment: %s", async (_name, other, said) => {
+  ])("is refused for another experiment: %s", async (_name, other, said) => {
     const out = scratchFolder();
     await runExperiment(walks, { out });
     const error = await errorOf(() => runExperiment(experiment({ ...options, ...other }), { out }));

@@ -79,7 +79,7 @@ describe("the processes of one worker", () => {
     expect(started.closed).toEqual([false, true]);
   });
 
-  it("ProcessSlot.S2 ProcessSlot.S3 are as many as the tries of a cell whose processes die, and what they used is told", async () => {
+  it("ProcessSlot.S2 ProcessSlot.S3 are as many as the tries of a cell whose processes die, and what they used is reported", async () => {
     const started = answering();
     const { end } = await new ProcessSlot(options, 4).run(request);
     expect(started.ran).toEqual([1, 1, 1, 1]);

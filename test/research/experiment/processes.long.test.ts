@@ -42,7 +42,7 @@ describe("a sweep over processes", () => {
     ["fills the heap", "heap", "EXPERIMENT_MEMORY: Expected the run to take at most 200 megabytes"],
     ["fills buffers", "buffers", "EXPERIMENT_MEMORY"],
     ["throws", "throws", "no world"],
-  ])("Sweep.W3 CellProcess.P1 goes on when a run %s", async (_name, kind, said) => {
+  ])("Sweep.W3 CellProcess.P1 continues when a run %s", async (_name, kind, said) => {
     const { rows: whole } = await runExperiment(walks);
     const { rows, failed } = await withHarm(kind, () =>
       runExperiment(walks, { module, workers: 2, timeLimit: kind === "never" ? LATE : 60_000, memory: 200 }),

@@ -98,7 +98,7 @@ describe("the spending of a sweep", () => {
     expect(lost.usd).toBeGreaterThanOrEqual(0.0003);
   });
 
-  it("is told by the result where a world can be watched by nobody", async () => {
+  it("comes from the result where a world cannot be observed", async () => {
     const hidden = experiment({
       params: { isFaulty: [false, true] },
       world: ({ params, seed }) => {

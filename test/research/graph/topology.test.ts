@@ -46,7 +46,7 @@ describe("shapes", () => {
     }
   });
 
-  it("of layers lead from each layer to the next, and nobody back", () => {
+  it("of layers lead from each layer to the next, and never back", () => {
     const topology = layeredTopology([2, 3, 1]);
     expect(topology).toMatchObject({ directed: true });
     expect(topology.edges.length).toBe(2 * 3 + 3 * 1);
@@ -266,7 +266,7 @@ describe("topologyOf", () => {
     expect(() => gridTopology(3, 3, { torus: "yes" } as never)).toThrowError(/torus/);
   });
 
-  it("refuses what is no graph", () => {
+  it("refuses a value that is not a graph", () => {
     const codes = [
       () => topologyOf([["a", "a"]]),
       () => topologyOf([["a"] as never]),

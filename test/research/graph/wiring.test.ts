@@ -117,7 +117,7 @@ describe("rewiring", () => {
     expect(told.messages.filter(({ sentFrom }) => sentFrom === "p1").map(({ sendTo }) => sendTo)).toEqual([["p2", "p4"]]);
   });
 
-  it("tells those alone whose neighbours change", () => {
+  it("writes only to roles whose neighbours change", () => {
     const [ring, same] = [ringTopology(5), ringTopology(5)];
     expect(rewiring(ring, same)).toEqual([]);
     const without: Topology = { ...ring, edges: ring.edges.slice(1) };

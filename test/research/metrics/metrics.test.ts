@@ -222,7 +222,7 @@ describe("coordinationMetrics", () => {
 });
 
 describe("idleShare", () => {
-  it("is the share of turns that nobody took", async () => {
+  it("is the share of turns without an activation", async () => {
     const { world: made, events } = world();
     made.publishMessage("go");
     const { rounds } = await made.run();
@@ -258,7 +258,7 @@ describe("reporters", () => {
     expect(series.at(-1)).toMatchObject({ seen: 4, edges: "<outside>><all>:1 Ann>Ben:3 Ann>Cem:3 Ann>Ann:3" });
   });
 
-  it("refuse a period that is none, and agents that nobody is", async () => {
+  it("refuse an invalid period, and unknown agents", async () => {
     expect(() => modelReporter({ every: 0, value: () => 1 })).toThrow(/every of modelReporter/);
     expect(() => agentReporter({ agents: [5] as never, value: () => 1, summary: () => 1 })).toThrow(/agents of agentReporter/);
     const strange = agentReporter({ agents: ["Zoe"], value: () => 1, summary: () => 1 });

@@ -139,7 +139,7 @@ describe("plotSvg", () => {
 });
 
 describe("plotHtml", () => {
-  it("is one page without scripts or addresses, which the browser is told to keep so", async () => {
+  it("is one page without scripts or addresses, and its content policy allows none", async () => {
     const page = await plotHtml(rows, { kind: "bars", x: "topology", y: "gini", title: '</title><script>"&' });
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(page).toContain("<title>&lt;/title&gt;&lt;script&gt;&quot;&amp;</title>");

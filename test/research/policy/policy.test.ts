@@ -53,7 +53,7 @@ describe("a noisy oracle", () => {
   const oracle = (seed: string, accuracy: number): ChatModel =>
     noisyOracle({ seed, accuracy, right: () => "yes", wrong: () => ["no", "perhaps", "yes"] });
 
-  it("is right as often as it is told to be, and draws its wrong answers evenly", async () => {
+  it("is right with the given probability, and draws its wrong answers evenly", async () => {
     const answers = await Promise.all(Array.from({ length: 600 }, (_, n) => answerOf(oracle("even", 0.7), `question ${n}`)));
     const share = (text: string) => answers.map((answer) => Number(answer === text));
     for (const [text, expected] of [
@@ -138,7 +138,7 @@ describe("a surrogate", () => {
   });
 });
 
-it("a policy counts tokens, and keeps the usage that it tells", async () => {
+it("a policy counts tokens, and keeps the usage that it reports", async () => {
   const usage = { inputTokens: 3, outputTokens: 9 };
   const tell = policyModel({
     answer: ({ messages }): Partial<ChatResponse> => (messages.length > 1 ? { content: "long", usage } : { content: "12345678" }),

@@ -41,7 +41,7 @@ describe("a snapshot", () => {
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
         10,
-        "42292e9765e95f308c7443c839eb0a2e230781b645a10cf467e8b0f06dfdf761",
+        "c16b940b21c3e17ca313cb7349c0ef2c3493b7bbf46403b9a93a7bde6b0d1242",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));

@@ -1,34 +1,28 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { sourceProgram } from "../kernel/source-program.ts";
-import type { main } from "./sqlite-child.ts";
 import { afterEachFile } from "../after-file.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const program = await sourceProgram(fileURLToPath(new URL("sqlite-child.ts", import.meta.url)));
 
-/** A process of its own at work on a journal. */
+/** A process that runs a program. */
 export interface Child {
   readonly pid: number;
-  /** The lines it has said so far. */
+  /** The lines that it has printed so far. */
   readonly lines: readonly string[];
-  /** Resolves with the first line, once there are so many; rejects when it ends before. */
+  /** Resolves with the first line, once there are `count`; rejects when it ends before. */
   said(count: number): Promise<string>;
-  /** Resolves with the exit code or the signal that ended it, once all it said has come. */
+  /** Resolves with the exit code or the signal that ended it, once all its output has come. */
   readonly ended: Promise<number | string>;
   kill(signal: NodeJS.Signals): void;
+  /** Its standard error. */
+  trouble(): string;
 }
 
 const running = new Set<ChildProcessByStdio<Writable, Readable, Readable>>();
 afterEachFile(() => {
   for (const child of running) child.kill("SIGKILL");
 });
-
-/** Starts a process that does `task`. */
-export function startChild(task: Parameters<typeof main>[0]): Child {
-  return startProgram(program, task);
-}
 
 /** Starts a process of a program, see `sourceProgram`. */
 export function startProgram(source: string, task: object): Child {
@@ -65,5 +59,5 @@ export function startProgram(source: string, task: object): Child {
       look();
       void ended.then((end) => reject(new Error(`expected ${count} lines, but it ended with ${end}: ${lines.join("\n")}${trouble}`)));
     });
-  return { pid: child.pid ?? 0, lines, said, ended, kill: (signal) => void child.kill(signal) };
+  return { pid: child.pid ?? 0, lines, said, ended, kill: (signal) => void child.kill(signal), trouble: () => trouble };
 }
