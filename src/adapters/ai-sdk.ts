@@ -1,3 +1,4 @@
+import { having, type Shape, takes } from "../kernel/argument.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -5,7 +6,6 @@ import { redact } from "../kernel/mask.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { defined, isCount, isList, isObject, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { calledHere } from "../model/ask.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
 import type { ChatMessage, ImagePart, ToolCall } from "../model/chat-message.ts";
@@ -42,13 +42,19 @@ const aiSdkOptions: Known<AiSdkOptions> = {
   timeouts: kinds.checked,
 };
 
-const VERSIONS: ReadonlySet<string> = new Set(["v2", "v3", "v4"]);
+const aModel: Shape = {
+  says: "a language model of the AI SDK, of specification v2, v3 or v4, such as anthropic(id) returns",
+  fits: (value) =>
+    isObject(value) &&
+    ["v2", "v3", "v4"].includes((value as AiSdkModel).specificationVersion) &&
+    having("", "doGenerate", "doStream").fits(value),
+};
 
 /**
  * A {@link ChatModel} of a language model of the AI SDK. One call is one `doStream` or `doGenerate`: retries, limits and money are those of
  * the run. `extra` of a request is passed as `providerOptions`.
  *
- * @throws UsageError `OPTION_INVALID` for a value that is no language model of specification V2, V3 or V4; `TIMEOUT_INVALID`
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no language model of specification V2, V3 or V4; `OPTION_UNKNOWN`, `TIMEOUT_INVALID`
  * @example
  * import { defineRole, Team } from "troupe";
  * import { aiSdk, type AiSdkModel } from "troupe/ai-sdk";
@@ -61,15 +67,7 @@ const VERSIONS: ReadonlySet<string> = new Set(["v2", "v3", "v4"]);
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): ChatModel {
   checkGivenOptions("aiSdk", options, aiSdkOptions);
   checkTimeouts(options.timeouts);
-  if (!isAiSdkModel(model)) {
-    const hint = isText(model)
-      ? `Pass the model itself: provider(${JSON.stringify(model)}).`
-      : "Pass what a provider returns, such as anthropic(id).";
-    throw new UsageError(
-      "OPTION_INVALID",
-      `Expected a language model of the AI SDK, version v2, v3 or v4, got ${valueText(model)}. ${hint}`,
-    );
-  }
+  takes("aiSdk", "the model", model, aModel);
   const { price, maxOutputTokens, providerOptions: extra, timeouts } = options;
   const own: ChatModel = {
     id: model.modelId,
@@ -82,13 +80,6 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): ChatModel 
     stream: (request, o) => streamed(model, request, extra, o),
   };
   return { ...own, chat: (request, o) => calledHere(own).chat(request, o), stream: (request, o) => calledHere(own).stream(request, o) };
-}
-
-function isAiSdkModel(value: unknown): value is AiSdkModel {
-  if (!isObject(value)) return false;
-  const { specificationVersion, modelId, doGenerate, doStream } = value as Partial<AiSdkModel>;
-  const isKnown = isText(specificationVersion) && VERSIONS.has(specificationVersion);
-  return isKnown && isText(modelId) && typeof doGenerate === "function" && typeof doStream === "function";
 }
 
 type Extra = Readonly<Record<string, Json>> | undefined;

@@ -70,11 +70,9 @@ function wordsOf(value: unknown): string {
 export interface Heard {
   readonly status: number | undefined;
   readonly headers: Headers;
-  /** The words of a body that is no JSON. */
   readonly text?: string | undefined;
   readonly began: boolean;
   readonly mask: Mask;
-  /** Milliseconds since 1970. */
   readonly now: number;
 }
 

@@ -49,7 +49,6 @@ const openAIEmbedderOptions: Known<OpenAIEmbedderOptions> = {
   clock: kinds.clock,
 };
 
-/** Numbers as JSON: many compatible servers know no other form. */
 const ReplySchema = z.object({
   data: z.array(z.object({ index: z.number(), embedding: z.array(z.number()) })),
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),

@@ -31,19 +31,16 @@ interface OpenCall {
 export class ReplyReader {
   readonly #model: string;
   readonly #calls: OpenCall[] = [];
-  /** The index of the choice that is read: others are not asked for. */
   #choice: unknown;
 
   constructor(model: string) {
     this.#model = model;
   }
 
-  /** Reads a piece of a stream. @throws ModelError `MODEL_PROTOCOL`, `MODEL_CUT` */
   piece(data: unknown): ChatChunk {
     return this.#read(data, "delta");
   }
 
-  /** Reads a whole reply. @throws ModelError `MODEL_PROTOCOL`, `MODEL_CUT` */
   whole(data: unknown): ChatChunk {
     return this.#read(data, "message");
   }
@@ -95,7 +92,6 @@ export class ReplyReader {
     return { content: text.join(""), reasoning: read.filter(isThought).map(textOf).join("") };
   }
 
-  /** Older servers have `function_call` for the only call. */
   #toolCalls({ tool_calls: given, function_call: only }: Fields, member: "delta" | "message"): ToolCallDelta[] {
     const calls = given ?? (isRecord(only) ? [{ index: 0, function: only }] : []);
     const list = Array.isArray(calls)

@@ -202,7 +202,6 @@ export async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>
   throw new Unanswered(new RefusedRequest(response.status, response.headers, await response.text().catch(() => "")));
 }
 
-/** Most redirects of one request. */
 const MOST = 5;
 /** Redirects that keep the method and the body of a request. All others would drop the prompt. */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
@@ -254,18 +253,14 @@ export function forOneRequest(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal]);
 }
 
-/** What a caller knows of a request that failed. */
 export interface FailedRequest {
   readonly model: string;
   readonly mask: Mask;
-  /** Milliseconds since 1970. */
   readonly now: number;
-  /** True when a part of the answer had come. */
   readonly began: boolean;
   readonly hasSchema: boolean;
 }
 
-/** Returns the error for a failed request. */
 export function requestError(error: unknown, o: FailedRequest): Error {
   const reason = reasonOf(error);
   if (reason instanceof RefusedRequest) return serverError(o.model, refusalIn(reason, o), o.hasSchema);
@@ -292,10 +287,8 @@ function refusalIn({ status, headers, text }: RefusedRequest, { mask, now, began
   return saidBy(complaint, { status, headers, began, mask, now });
 }
 
-/** Of a body that is no JSON. */
 const MAX_WORDS = 2_000;
 
-/** A complaint in an answer of status 200. */
 export class SaidError extends Error {
   readonly said: ServerSaid;
 

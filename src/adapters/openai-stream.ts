@@ -1,6 +1,5 @@
 import { MAX_REPLY_CHARS } from "../model/attempt.ts";
 
-/** One message of a stream, or a whole body. */
 export interface BodyPart {
   readonly kind: "whole" | "piece" | "error";
   readonly text: string;

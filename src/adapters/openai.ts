@@ -224,7 +224,6 @@ class Connection {
   }
 }
 
-/** What holds for one request alone. */
 interface Once {
   readonly dialect: Dialect;
   readonly maxTokens?: number | undefined;

@@ -50,8 +50,7 @@ export async function retried<T>(
  * The tables of one part in a schema of a database. It owns a pool, which the first statement opens. PostgresDatabase.P1 (`patiently`) while the
  * database is away, work is repeated for `patience` milliseconds. PostgresDatabase.P2 (`#connected`) a connection whose statement failed in passing
  * or timed out is not used again. PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or
- * program are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`#opened`) the pool has at
- * most `connections`. PostgresDatabase.P6 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs. A
+ * program are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs. A
  * connection outside the pool is refused behind a pooler that changes connections between statements (`#assertUnshared`).
  */
 export class PostgresDatabase {

@@ -62,8 +62,7 @@ const LOOK = 100;
  * The journal behind {@link postgres}. It owns the database, the connection with its lock, and the list of its runs. PostgresJournal.J1 (`claim`) a
  * run whose owner is connected is refused, or fenced with `take`: the former owner is notified, and its epoch cannot append. PostgresJournal.J2
  * (`#formerOf`) a death is proven by the owner's process on this machine; an owner that is only not connected gets `grace` to return.
- * PostgresJournal.J3 (`#renewed`) after a lost connection the runs that others have taken are lost. PostgresJournal.J4 (`close`) runs that were not
- * released are given back.
+ * PostgresJournal.J3 (`#renewed`) after a lost connection the runs that others have taken are lost.
  */
 export class PostgresJournal implements Journal {
   readonly #db: PostgresDatabase;

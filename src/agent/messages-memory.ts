@@ -27,7 +27,6 @@ const messagesMemoryOptions: Known<MessagesMemoryOptions> = {
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();
-/** Characters that identify a goal which comes back shortened. */
 const RECOGNIZED = 40;
 
 /**

@@ -33,7 +33,6 @@ interface ModelClientParts {
   readonly tally: RunTally;
 }
 
-/** `less`: a server refused the request as too long. */
 type RoomNeeded = "usual" | "less";
 
 /** The limit of a server that refused a request as too long is unknown. */
@@ -54,7 +53,6 @@ export class ModelClient {
   #system: ChatMessage | undefined;
   #isUnsummed = false;
   #isGuessed = false;
-  /** Characters of the last request that its server took. */
   #lastTaken = Infinity;
 
   constructor(parts: ModelClientParts) {
@@ -202,7 +200,6 @@ export class ModelClient {
     };
   }
 
-  /** Shortens those of the memory for good. */
   async #shorter(
     question: Question,
     messages: readonly ChatMessage[],
@@ -302,7 +299,6 @@ function refusesPictures(error: unknown, request: ChatRequest): boolean {
   return request.messages.some(({ images = [] }) => images.length > 0);
 }
 
-/** In characters, roughly. */
 function sizeOf({ messages }: ChatRequest): number {
   const argumentsOf = (calls: readonly ToolCall[]): number => calls.reduce((sum, call) => sum + call.function.arguments.length, 0);
   return messages.reduce((sum, { content = "", toolCalls = [] }) => sum + content.length + argumentsOf(toolCalls), 0);

@@ -56,7 +56,6 @@ const DEFAULTS: FlowLimits = { tries: 2, replans: 2, concurrency: 4, maxSteps: 2
 export interface FlowParts {
   readonly options: PlanningFlowOptions;
   readonly limits: FlowLimits;
-  /** By name in lower case. */
   readonly executors: ReadonlyMap<string, FlowExecutor>;
   readonly first: FlowExecutor;
 }

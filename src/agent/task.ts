@@ -58,7 +58,6 @@ const TASK_MEMBERS: { readonly [Name in keyof TaskFields]-?: TaskMember } = {
 
 const TASK_NAMES: Known<TaskFields> = kinds.each(kinds.checked, "id", "dependsOn", "instruction", "assignee", "type", "status", "result");
 
-/** Returns faults such as `instruction: expected a text`. */
 export function taskFaults(given: unknown): readonly string[] {
   if (!isRecord(given)) return ["expected object"];
   return Object.entries(TASK_MEMBERS).flatMap(([name, { expected, isRequired, fits }]) => {
@@ -125,7 +124,6 @@ export function sortTasks<T extends Task>(tasks: readonly T[]): T[] {
   return sorted;
 }
 
-/** The ids of a task and of its direct and indirect dependents. */
 export function withDependents(tasks: readonly Task[], id: string): Set<string> {
   const dependents = new Map<string, string[]>();
   for (const task of tasks) {

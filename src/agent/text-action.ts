@@ -13,7 +13,6 @@ export type TextAction =
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "malformed"; readonly why: string };
 
-/** Where a text came from: its tools, and the messages of its request. */
 export interface TextOrigin {
   readonly tools: ToolCollection;
   readonly messages: readonly ChatMessage[];
@@ -122,7 +121,6 @@ function fitting(calls: readonly ToolCall[], { tools }: TextOrigin): TextAction 
   return { kind: "calls", calls };
 }
 
-/** A whole text that is calls, its fence aside. */
 function wholeCalls(text: string, { tools }: TextOrigin): readonly ToolCall[] {
   const isTool = (name: string): boolean => tools.find(name) !== undefined;
   const bare = text

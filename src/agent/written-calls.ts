@@ -9,7 +9,6 @@ import { readValue } from "../model/json-reader.ts";
  * Coder, Llama, Mistral, DeepSeek, Kimi, GLM, gpt-oss, MiniMax, Granite, Phi, Command-R, Seed, Nemotron and Gemma, and OpenAI's own.
  */
 
-/** The marks that begin calls. */
 const OPENINGS = [
   "<(?:[a-z]+:)?(?:tool_calls?|function_calls?)>",
   "<TOOLCALL>",
@@ -128,7 +127,6 @@ function named(text: string, at: number, form: RegExp): Read | undefined {
   return opening && withBody(text, at + opening[0].length, opening[1] ?? "");
 }
 
-/** Arguments as members, as pairs, as JSON, or none. */
 function withBody(text: string, start: number, name: string): Read {
   let at = start;
   const members: [string, Json][] = [];

@@ -19,8 +19,9 @@ const PER_MESSAGE = 4;
 const PER_IMAGE = 1_024;
 
 export function messageTokens(message: ChatMessage, counter: TokenCounter): number {
-  const { content, name, toolCalls = [], images = [] } = message;
-  const words = [content, name, ...toolCalls.flatMap((call) => [call.function.name, call.function.arguments])];
+  const { content, name, toolCalls = [], images = [], reasoning } = message;
+  const thoughts = reasoning === undefined ? "" : JSON.stringify(reasoning);
+  const words = [content, name, thoughts, ...toolCalls.flatMap((call) => [call.function.name, call.function.arguments])];
   const counted = words.map((text) => (text === undefined || text === "" ? 0 : tokensOf(text, counter)));
   return counted.reduce((sum, tokens) => sum + tokens, PER_MESSAGE + images.length * PER_IMAGE);
 }

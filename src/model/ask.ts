@@ -181,7 +181,6 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
 
 export interface SteppedChatOptions extends ChatOptions, TextListener {
   readonly meter?: CallMeter | undefined;
-  /** See {@link CallParts.takesCut}. */
   readonly takesCut?: boolean | undefined;
 }
 

@@ -164,7 +164,6 @@ function timeText(ms: number): string {
 /** A server that never stops must not fill the memory. */
 export const MAX_REPLY_CHARS: number = 32 * 1024 * 1024;
 
-/** Characters of a failed answer that stay in the error. */
 const KEPT_TEXT = 20_000;
 
 interface PartialCall {
@@ -329,7 +328,6 @@ function isCallInChannel(content: string): boolean {
   return /<\|channel\|>\s*commentary|to=functions\./.test(content);
 }
 
-/** What an error keeps of a reply. */
 function keptOf({ content, usage }: { readonly content: string; readonly usage?: Usage | undefined }): ModelErrorData {
   return defined({ text: content === "" ? undefined : content.slice(0, KEPT_TEXT), usage });
 }

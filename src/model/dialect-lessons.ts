@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 import { type Dialect, SMALLEST_REPLY } from "./dialect.ts";
-import { ONE_SCHEMA, type ServerSaid } from "./server-error.ts";
+import { type ServerSaid, TEMPLATE } from "./server-error.ts";
 
 /** Fields that only steer a reply: without one the answer is still an answer. */
 const DROPPABLE = [
@@ -30,11 +30,11 @@ export interface Learnt {
 /** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   const { status = 400, param = "", code = "", message } = said;
-  const isTemplate = /jinja|template|alternate/i.test(message);
   const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
     `${param} ${code} ${message}`,
   );
-  if (![400, 404, 405, 415, 422, 501].includes(status) && !(status >= 500 && status < 502 && (isTemplate || isFormat))) return undefined;
+  if (![400, 404, 405, 415, 422, 501].includes(status) && !(status >= 500 && status < 502 && (TEMPLATE.test(message) || isFormat)))
+    return undefined;
   const words = `${code} ${said.type ?? ""} ${param} ${message}`;
   const limit = lengthLesson(words, message, body, known);
   if (limit !== "none") return limit;
@@ -98,6 +98,10 @@ function formatLesson(words: string, { type }: JsonObject): Learnt {
   const takesJson = type === "json_schema" && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };
 }
+
+/** Complaints about this one schema. */
+const ONE_SCHEMA =
+  /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
 
 /** A refusal of one schema alone. */
 export function isOfOneSchema({ code = "", type = "", message }: ServerSaid): boolean {

@@ -78,10 +78,6 @@ export function learn(key: string, dialect: Dialect, now: number): void {
   lessons.set(key, [...(lessons.get(key) ?? []).filter(({ at }) => now - at < LESSON_LASTS), { dialect, at: now }]);
 }
 
-export function forgetDialects(): void {
-  lessons.clear();
-}
-
 export function merged(first: Dialect, second: Dialect): Dialect {
   const both = (name: "omit" | "omitInMessages" | "omitInSchemas"): object => {
     const all = [...new Set([...(first[name] ?? []), ...(second[name] ?? [])])];

@@ -62,8 +62,6 @@ export interface ModelErrorData {
   readonly usage?: Usage;
   readonly limit?: "firstByte" | "silence" | "call";
   readonly limitMs?: number;
-  /** A reply format was refused for this one schema, not for good. */
-  readonly schemaOnly?: boolean;
   /** What the model does not take. */
   readonly unsupported?: "tools" | "images";
   /** The refusal names no field and no reason that is known here. */

@@ -1,4 +1,4 @@
-import { aFunction, takes } from "../kernel/argument.ts";
+import { aFunction, aText, takes } from "../kernel/argument.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -79,6 +79,7 @@ export function fallback(models: readonly ChatModel[], options: FallbackOptions 
  */
 export function route(choose: (request: ChatRequest) => ChatModel, id = "route"): ChatModel {
   takes("route", "the choice", choose, aFunction);
+  takes("route", "id", id, aText);
   return planned(id, (request) => {
     const chosen = choose(request);
     if (!isModel(chosen))

@@ -17,7 +17,6 @@ export interface BrokenJson {
   readonly reason: UnreadableReason;
   readonly start: number;
   readonly end: number;
-  /** The index at which reading failed. */
   readonly at: number;
   /** Set when only closing braces are missing. */
   readonly closed?: ClosedJson;
@@ -71,20 +70,27 @@ export function findJson(text: string): JsonInText {
   return { values, broken: broken?.reason === "malformed" ? { ...broken, repaired: repaired(text, broken) } : broken };
 }
 
-/** A repair of more would take long. */
 const MAX_REPAIR = 200_000;
 
-/** Of a part that is closed: what a part that ends too early would have had is not made up. */
+/** Of a part that is closed: what a part that ends too early would have had is not made up, and neither are strings of bare words. */
 function repaired(text: string, { start, end }: BrokenJson): Json | undefined {
   if (end - start > MAX_REPAIR || !/[\]}]/.test(text[end - 1] ?? "")) return undefined;
   try {
     const value = JSON.parse(jsonrepair(text.slice(start, end)), (key, member: unknown) =>
       key === "__proto__" ? undefined : member,
     ) as Json;
-    return typeof value === "object" && isReadable(value, 0) ? value : undefined;
+    const source = text.slice(start, end);
+    return typeof value === "object" && isReadable(value, 0) && isWritten(value, source) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isWritten(value: Json, source: string): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).every((member: Json) => isWritten(member, source));
+  if (typeof value !== "string" || value === "" || /["']\s*\+\s*["']/.test(source)) return true;
+  const starts = [value.slice(0, 12), JSON.stringify(value).slice(1, 13)];
+  return ['"', "'", "“", "`"].some((quote) => starts.some((begins) => source.includes(quote + begins)));
 }
 
 /** Reads the most frequent form: one object or array in strict JSON, and nothing else. */

@@ -14,7 +14,6 @@ export type ReadValue =
 /** The value of a text that ends after a complete member, with only closing braces missing. */
 export interface ClosedJson {
   readonly value: Json;
-  /** The keys from the root to the innermost open object. */
   readonly path: readonly string[];
 }
 
@@ -242,7 +241,7 @@ class Reader {
     this.#skip();
     const char = this.#text[this.position];
     if (char === undefined) throw new Unreadable("truncated", this.position);
-    return WIDE[char] ?? char;
+    return char > "\u2fff" ? (WIDE[char] ?? char) : char;
   }
 
   #skip(): void {

@@ -86,7 +86,6 @@ function moveRoot(node: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(node).replaceAll('"$ref":"#"', '"$ref":"#/$defs/root"')) as JsonObject;
 }
 
-/** Thrown inside {@link strictSchema} alone: strict mode has no form for the schema. */
 class NotStrict extends Error {}
 
 /**
@@ -150,7 +149,6 @@ function strictArray({ items, prefixItems }: JsonObject): JsonObject {
   return { type: "array", items: strictNode(items as JsonObject) };
 }
 
-/** Keywords of structure, which strict mode keeps. */
 const STRUCTURAL = new Set(
   "type properties required additionalProperties items anyOf oneOf allOf enum const description $ref $defs default title examples prefixItems".split(
     " ",
@@ -198,7 +196,6 @@ export function isZod3(value: unknown): boolean {
   return isSchema(value) && !("_zod" in value) && "_def" in value;
 }
 
-/** Returns the reason why a value is no schema of zod 4. */
 function versionFault(value: unknown): SchemaFault | undefined {
   const expected = "a schema of zod 4";
   if (isZod3(value)) return { expected, got: "one of zod 3", todo: 'Install zod 4 (npm install zod@4) and import { z } from "zod".' };

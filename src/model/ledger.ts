@@ -21,7 +21,6 @@ export interface LedgerRecord {
   readonly spent: number;
   readonly unpriced: number;
   readonly usage: UsageSum;
-  /** In the order opened. */
   readonly open: readonly HoldRecord[];
   /** Lost holds. Left out without any. */
   readonly lost?: readonly HoldRecord[];
@@ -69,7 +68,6 @@ export class Ledger {
     return ledger;
   }
 
-  /** Everything settled, and lost holds. */
   get spent(): MicroUsd {
     return (this.#settled + this.#lostHeld) as MicroUsd;
   }
@@ -78,7 +76,6 @@ export class Ledger {
     return this.#settled as MicroUsd;
   }
 
-  /** The open holds, lost ones among them. */
   get holds(): readonly (readonly [key: string, amount: number])[] {
     return [...this.#lost, ...this.#open].filter(([, { amount }]) => amount > 0).map(([key, { amount }]) => [key, amount]);
   }
@@ -228,7 +225,6 @@ export class SpendingTable {
     return SpendingTable.of(this.#sums);
   }
 
-  /** In the order in which names first came. */
   entries(): readonly (readonly [string, Spending])[] {
     return [...this.#sums];
   }

@@ -26,7 +26,6 @@ export function nextSeed(): string {
   return meters.getStore()?.nextSeed?.() ?? freshSeed();
 }
 
-/** See {@link Meter.hand}. */
 export function handedHere<T>(what: string, work: Promise<T>): Promise<T> {
   return meters.getStore()?.hand?.(what, work) ?? work;
 }

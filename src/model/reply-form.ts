@@ -3,7 +3,6 @@ import type { ReplyFormat } from "./chat-model.ts";
 import { formatWords, withWords } from "./dialect.ts";
 import type { OutputSchema } from "./json-schema.ts";
 
-/** How a reply of a schema is asked for. */
 export interface ReplyForm {
   readonly format: ReplyFormat;
   /** The last message says it too; undefined where the provider enforces the schema. */

@@ -47,7 +47,6 @@ export function retryDelay(error: unknown, n: number, policy: RetryPolicy, rando
 
 export interface NextTry {
   readonly delay: number;
-  /** How long the server is tried from its first failure on; undefined when it is not away. */
   readonly outage?: number;
   readonly isFirst?: boolean;
 }
@@ -73,10 +72,6 @@ export class Retries {
     this.#outage = isKnown ? outage : Math.min(outage, FIRST_CONTACT);
   }
 
-  /**
-   * @param took milliseconds that the try took
-   * @param hold what a try of unknown outcome costs
-   */
   after(error: unknown, took: number, hold: number): NextTry | undefined {
     if (this.#outage > 0 && isAway(error, hold)) return this.#afterAway(took);
     this.#away = undefined;

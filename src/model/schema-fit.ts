@@ -52,9 +52,9 @@ function fitted(value: Json, node: unknown, root: SchemaNode): Json {
   const required = stringsOf(fit["required"]);
   const members = Object.entries(value as JsonObject).flatMap(([name, member]): [string, Json][] => {
     const child = Object.hasOwn(propertiesOf(fit), name) ? propertiesOf(fit)[name] : fit["additionalProperties"];
-    const fitting = fitted(member, child, root);
-    const isLeftOut = fitting === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
-    return isLeftOut ? [] : [[name, fitting]];
+    const brought = fitted(member, child, root);
+    const isLeftOut = brought === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
+    return isLeftOut ? [] : [[name, brought]];
   });
   return Object.fromEntries(members);
 }
@@ -113,7 +113,6 @@ function readWhole(text: string): Json | undefined {
 }
 
 interface RecordChange {
-  /** The names of members by their present keys. */
   readonly names?: (record: JsonObject, nodes: readonly SchemaNode[]) => ReadonlyMap<string, string>;
   /** True for a null that is no answer. @param owners the schemas that name the member */
   readonly isLeftOut?: (name: string, owners: readonly SchemaNode[], children: readonly SchemaNode[], root: SchemaNode) => boolean;

@@ -15,7 +15,6 @@ export function stringsOf(value: unknown): readonly string[] {
   return listOf(value).filter((item): item is string => typeof item === "string");
 }
 
-/** The types that a schema names; none where it takes any. */
 export function typesOf({ type }: SchemaNode): readonly string[] {
   return stringsOf(isList(type) ? type : [type]);
 }

@@ -4,7 +4,6 @@ import { modelError } from "./failure.ts";
 
 /** Its strings are masked. */
 export interface ServerSaid {
-  /** Undefined for an error inside a stream that carries none. */
   readonly status?: number;
   readonly message: string;
   readonly code?: string;
@@ -44,26 +43,31 @@ const BY_TIME = /per[ _-]?(?:second|minute|min|hour)|\b[RT]PM\b|PerMinute|RetryI
 const FILTERED =
   /content[ _-]?(?:filter|policy|violates)|content management policy|responsible ?ai|safety (?:system|filter|polic|reason|setting)|content exists risk|data_?inspection|inappropriate content|prohibited[ _]content|high risk|(?:input|prompt|content|output)\b.{0,60}\b(?:was |were |been )?flagged|usage (?:policy|guidelines)|moderation|new_sensitive|sensitive (?:content|words?|information)|guardrail|敏感|不安全/i;
 const FORMAT = /response_?format|json_schema|json_object|json mode|structured[ _]outputs?|guided_json|grammar/i;
-/** Complaints about this one schema. */
-export const ONE_SCHEMA =
-  /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
 const GENERATION_FAILED =
   /json_validate_failed|failed to generate json|tool_use_failed|failed to call a function|failed_generation|(?:error|failed|could not|unable).{0,20}pars\w+.{0,30}(?:tool|function) call/i;
-const NOT_TAKEN =
-  /\bnot\b.{0,30}\b(?:support|enabl|allow|permit|accept|avail|implement)|n't\b.{0,20}\bsupport|unsupported|no endpoints|requires? .{0,3}-|must be set|unrecognized|unknown|unexpected|extra (?:inputs|fields)|disabled/i;
-const TOOLS = /\btools?\b|tool[ _-]?(?:use|choice|call)|function.?call/i;
+const TOOL = "(?:tools?(?![.[]\\d)|tool[ _-]?(?:use|calls?|calling|choice)|function.?call(?:ing|s)?)";
+const TAKEN = "(?:support|enabl|allow|permit|accept|avail|implement)";
+const NO_TOOLS = new RegExp(
+  [
+    `\\b(?:not|n't|cannot|no endpoints found that)\\b.{0,25}\\b${TAKEN}\\w*\\b.{0,20}\\b${TOOL}`,
+    `(?:n't|no endpoints found that) ${TAKEN}\\w*.{0,20}\\b${TOOL}`,
+    `\\b${TOOL}['"\`]?.{0,30}\\b(?:not|un)[ -]?(?:yet |be |currently )?${TAKEN}`,
+    `\\b${TOOL}.{0,20}\\brequires? .{0,3}--`,
+    "\\b(?:unsupported|unrecognized|unknown|unexpected|extra)\\b.{0,40}\\b(?:tools|functions)\\b(?![.[]\\d)",
+  ].join("|"),
+  "i",
+);
 /** Servers have no code for this refusal. */
 const IMAGES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
 /** llama.cpp answers 500 where a template refuses the request. */
-const TEMPLATE = /jinja|chat.?template|roles? must alternate|role not supported|raise_exception/i;
+export const TEMPLATE = /jinja|chat.?template|\balternat|role not supported|raise_exception/i;
 
 /** What a refusal says the model or its server does not take; undefined for other refusals. */
 export function unsupportedBy(message: string): "tools" | "images" | undefined {
-  if (TOOLS.test(message) && NOT_TAKEN.test(message)) return "tools";
+  if (NO_TOOLS.test(message) && !/schema|\bparallel/i.test(message)) return "tools";
   return IMAGES.test(message) ? "images" : undefined;
 }
 
-/** What was expected of a model, and what to do, by the code of the error. */
 const ADVICE = {
   MODEL_CONTENT_FILTER: ["MODEL to answer", "Change the words of the request."],
   MODEL_PROTOCOL: ["MODEL to write what its server can read", "It is asked again."],
@@ -99,7 +103,6 @@ export function serverError(model: string, said: ServerSaid, formatAsked: boolea
     ...(isTooLarge ? { retryable: false } : {}),
     data: {
       ...defined({ status: said.status, requestId: said.requestId, serverCode: said.code, retryAfterMs: said.retryAfterMs, unsupported }),
-      ...(code === "MODEL_FORMAT_UNSUPPORTED" ? { schemaOnly: ONE_SCHEMA.test(words) } : {}),
       ...(code === "MODEL_BAD_REQUEST" && unsupported === undefined && said.param === undefined ? { isUnexplained: true } : {}),
       mayHaveRun,
     },

@@ -54,17 +54,13 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
   return { ok: false, issues: first ?? [brokenIssue(text, broken)] };
 }
 
-/** Further requests after a reply that does not fit its schema. */
 const REASKS = 2;
-/** Characters of one issue in the message of an error. */
 const SHOWN_ISSUE = 300;
-/** Characters of a reply that an error keeps. */
 const KEPT_TEXT = 100_000;
 
 /** The fault of every reply that its length limit cut: the missing part cannot be known. */
 const CUT: readonly OutputIssue[] = [{ path: "", message: "reached its length limit before it was whole" }];
 
-/** A reply, and whether its length limit cut it. */
 export interface WholeOrCut {
   readonly reply: ChatResponse;
   readonly isCut: boolean;

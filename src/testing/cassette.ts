@@ -186,6 +186,9 @@ const ResponseSchema: z.ZodType<ChatResponse> = z.object({
   finishReason: z.enum(["stop", "length", "tool_calls", "content_filter"]),
   usage: usage.exactOptional(),
   refusal: z.string().exactOptional(),
+  reasoning: z
+    .object({ text: z.string().exactOptional(), parts: z.record(z.string(), z.json() as z.ZodType<Json>).exactOptional() })
+    .exactOptional(),
 });
 
 interface Reading extends RecordedCall {

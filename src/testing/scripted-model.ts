@@ -150,7 +150,8 @@ function completeReply(reply: string | Partial<ChatResponse>, request: ChatReque
 
 /** Streams a whole answer in pieces. */
 export async function* streamOf(answer: Promise<ChatResponse>, signal: AbortSignal = NEVER): AsyncGenerator<ChatChunk> {
-  const { content, toolCalls, finishReason, usage, refusal } = await answer;
+  const { content, toolCalls, finishReason, usage, refusal, reasoning } = await answer;
+  if (reasoning !== undefined) yield { reasoning };
   for (let start = 0; start < content.length; start += PIECE) {
     throwIfAborted(signal);
     yield { content: content.slice(start, start + PIECE) };

@@ -141,7 +141,6 @@ export function interruptionIn(thrown: unknown): ControlError | undefined {
 }
 
 const MAX_IMAGES = 16;
-/** Characters of base64 that providers take. */
 const MAX_IMAGE = 7_000_000;
 const MAX_DATA = 1_000_000;
 const MAX_NOTE = 2_000;

@@ -3,7 +3,6 @@ import { listed, shownText } from "../kernel/value-text.ts";
 import { branchesOf, constantsOf, type SchemaNode, typesOf } from "../model/schema-node.ts";
 
 const NAMED = 12;
-/** Levels of a schema that words describe. */
 const WORD_LEVELS = 2;
 
 /** The values that a schema is limited to. A union of constants is one, as zod writes unions of literals. */

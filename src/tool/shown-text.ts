@@ -15,7 +15,6 @@ function cutMark(shown: number, of: number): string {
   return `[cut: ${grouped(shown)} of ${grouped(of)} characters shown]`;
 }
 
-/** 12,000 */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

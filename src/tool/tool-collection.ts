@@ -94,7 +94,6 @@ function meantNames(name: string): readonly string[] {
   return [name, bare, bare.replace(/^[^]*[.:/]/, "")];
 }
 
-/** Of a name that a model made up. */
 const MAX_NAME = 200;
 
 function folded(name: string): string {

@@ -8,10 +8,8 @@ import { coerced, withoutFillers } from "../model/schema-fit.ts";
 import { issuesOf, type OutputIssue, pathText } from "../model/structured-output.ts";
 import { schemaFaults } from "./answer-faults.ts";
 
-/** Arguments that fit, or the issues of arguments that do not. */
 export type CheckedArguments<P> = { readonly ok: true; readonly args: P } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** The schema that models see, and the check of arguments. */
 export interface ToolParameters {
   readonly json: JsonObject;
   readonly check: (args: JsonObject) => CheckedArguments<unknown>;

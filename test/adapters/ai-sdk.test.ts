@@ -139,7 +139,7 @@ describe("aiSdk", () => {
     ["a model of another specification", { ...fake([]), specificationVersion: "v1" }],
     ["an embedding model", { specificationVersion: "v3", provider: "p", modelId: "m", doEmbed: () => undefined }],
   ])("refuses %s", (_what, value) => {
-    expect(() => aiSdk(value as AiSdkModel)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
+    expect(() => aiSdk(value as AiSdkModel)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }) as Error);
   });
 
   it("reports an error inside a stream, and a stream that ends early", async () => {

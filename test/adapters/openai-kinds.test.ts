@@ -362,3 +362,77 @@ describe("kinds of refusals", () => {
     expect(codeOf({ error }, status)).toBe(code);
   });
 });
+
+describe("a lesson", () => {
+  const refusal = (message: string): Response => Response.json({ error: { message } }, { status: 400 });
+  const answer = (): Response =>
+    Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "fine" }, finish_reason: "stop" }] });
+  const o = { signal: new AbortController().signal, key: "k" };
+
+  /** A model at a server of that name, and the requests that were sent. */
+  function learner(host: string, takes: (body: Record<string, unknown>) => string | undefined, more: object = {}) {
+    const sent: Record<string, unknown>[] = [];
+    const keys: (string | null)[] = [];
+    const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
+      const body = JSON.parse(init?.body as string) as Record<string, unknown>;
+      sent.push(body);
+      keys.push(new Headers(init?.headers).get("idempotency-key"));
+      const why = takes(body);
+      return Promise.resolve(why === undefined ? answer() : refusal(why));
+    };
+    const model = openai({ model: "m", apiKey: "k", baseURL: `http://${host}.test/v1`, fetch: fetch as typeof globalThis.fetch, ...more });
+    return { sent, keys, ask: (request: object = {}) => model.chat({ messages: [{ role: "user", content: "x" }], ...request }, o) };
+  }
+  const picky = (body: Record<string, unknown>): string | undefined =>
+    "seed" in body ? "Unknown parameter: 'seed'." : "temperature" in body ? "Unsupported value: 'temperature'" : undefined;
+
+  it("is taken at once, several for one request, each under a key of its own, and kept for other models there", async () => {
+    const first = learner("picky", picky);
+    expect((await first.ask({ seed: 1, temperature: 0 })).content).toBe("fine");
+    expect(first.sent.map((body) => ["seed" in body, "temperature" in body])).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+    ]);
+    expect(first.keys).toEqual(["k", "k-1", "k-2"]);
+    const second = learner("picky", picky);
+    await second.ask({ seed: 1, temperature: 0 });
+    expect(second.sent).toHaveLength(1);
+    const other = learner("picky", picky, { apiKey: "another" });
+    await other.ask({ seed: 1 });
+    expect(other.sent).toHaveLength(2);
+  });
+
+  it("loses against what the program says, and ends where nothing is left to change", async () => {
+    const stubborn = learner("stubborn", () => "Unknown parameter: 'seed'.");
+    await expect(stubborn.ask({ seed: 1 })).rejects.toMatchObject({ code: "MODEL_BAD_REQUEST" });
+    expect(stubborn.sent).toHaveLength(2);
+    const told = learner("told", picky, { dialect: { omit: ["seed", "temperature"] } });
+    await told.ask({ seed: 1, temperature: 0 });
+    expect(told.sent).toHaveLength(1);
+  });
+
+  it("of a model without tools costs one request", async () => {
+    const tools = [{ name: "add", description: "", parameters: { type: "object" } }];
+    const none = (body: Record<string, unknown>): string | undefined => ("tools" in body ? "m does not support tools" : undefined);
+    const model = learner("no-tools", none);
+    for (let n = 0; n < 2; n++)
+      await expect(model.ask({ tools })).rejects.toMatchObject({ code: "MODEL_BAD_REQUEST", data: { unsupported: "tools" } });
+    expect(model.sent).toHaveLength(1);
+  });
+
+  it("of one schema is not kept", async () => {
+    const schema = { type: "schema", name: "reply", schema: { type: "object" } };
+    const model = learner("schemas", ({ response_format: format }) =>
+      (format as { type?: string } | undefined)?.type === "json_schema" ? "Invalid schema for response_format 'reply'" : undefined,
+    );
+    for (let n = 0; n < 2; n++) await model.ask({ schema });
+    expect(model.sent.map(({ response_format: format }) => (format as { type: string }).type)).toEqual([
+      "json_schema",
+      "json_object",
+      "json_schema",
+      "json_object",
+    ]);
+    expect(JSON.stringify(model.sent[1]?.["messages"])).toContain("JSON Schema");
+  });
+});

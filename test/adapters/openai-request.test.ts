@@ -16,6 +16,29 @@ describe("requestBody", () => {
     expect(body({ tools: [], stop: [], schema: { type: "text" } })).toEqual({ model: "m", messages: [{ role: "user", content: "x" }] });
   });
 
+  it.each<[string, ChatMessage]>([
+    ["a text", { role: "user", content: "cut \ud83d" }],
+    ["a result", { role: "tool", toolCallId: "1", content: "\udc00 cut" }],
+    ["arguments", { role: "assistant", toolCalls: [{ id: "1", type: "function", function: { name: "t", arguments: '{"a":"\ud83d"}' } }] }],
+    [
+      "escapes in arguments",
+      { role: "assistant", toolCalls: [{ id: "1", type: "function", function: { name: "t", arguments: '{"a":"\\ud83d"}' } }] },
+    ],
+    [
+      "reasoning",
+      {
+        role: "assistant",
+        reasoning: { parts: { reasoning_content: "\ud83d" } },
+        toolCalls: [{ id: "1", type: "function", function: { name: "t", arguments: "{}" } }],
+      },
+    ],
+  ])("sends no half of a character: %s", (_where, message) => {
+    const sent = JSON.stringify(body({ messages: [message] }));
+    expect(sent).toMatch(/\ufffd|\\ufffd/);
+    expect(sent).not.toMatch(/\\ud[89a-f]/i);
+    expect(JSON.stringify(body({ messages: [{ role: "user", content: "\ud83e\udd8a" }] }))).toContain("\ud83e\udd8a");
+  });
+
   it("says all that was asked, in the server's words", () => {
     const parameters = { type: "object", properties: {} };
     const full = body(

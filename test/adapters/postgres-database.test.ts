@@ -141,7 +141,7 @@ describe.runIf(hasPostgres)("the tables of a part", () => {
     });
   });
 
-  it("PostgresDatabase.P6 closing ends waiting work, and later work is refused", async () => {
+  it("PostgresDatabase.P5 closing ends waiting work, and later work is refused", async () => {
     const db = database(words, newSchema());
     await db.rows("SELECT");
     const waits = errorOf(() => db.rows("SELECT pg_sleep(60)"));

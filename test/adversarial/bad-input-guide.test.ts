@@ -11,6 +11,7 @@ it("every error code that the guide names is one that the source throws", () => 
     .join("\n");
   expect(named.length).toBeGreaterThan(15);
   // Codes of files and tables are a prefix and the fault: `JOURNAL_${fault.toUpperCase()}`.
-  const isMade = (prefix = "", fault = ""): boolean => source.includes(`\`${prefix}_\${fault`) && source.includes(`"${fault.toLowerCase()}"`);
+  const isMade = (prefix = "", fault = ""): boolean =>
+    source.includes(`\`${prefix}_\${fault`) && source.includes(`"${fault.toLowerCase()}"`);
   expect(named.filter((code) => !source.includes(`"${code}"`) && !isMade(...code.split("_", 2)))).toEqual([]);
 });

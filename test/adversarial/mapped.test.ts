@@ -57,6 +57,7 @@ const WORK: Readonly<Record<string, unknown>> = {
 
 /** Functions with options: a number in their place is refused. */
 const REFUSE: Readonly<Record<string, unknown>> = {
+  aiSdk: { specificationVersion: "v3", modelId: "m", doGenerate() {}, doStream() {} },
   bootstrapInterval: points,
   budgetPool: 5,
   byzantine: "Ann",
@@ -65,12 +66,14 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   corrupt: 0.5,
   exportSnapshot: new Memory(),
   failuresIn: [],
+  fallback: [scriptedModel([]), scriptedModel([])],
   flushOnSignals: [],
   formFields: { type: "object", properties: {} },
   messageRows: [],
   priceOf: scriptedModel([]),
   readCrew: "name: x",
   retry: 3,
+  route: () => scriptedModel([]),
   runExperiment: study,
   scriptedModel: [],
   shareInterval: points,

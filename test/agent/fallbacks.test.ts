@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, defineTool, MessagesMemory } from "../../src/agent/index.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type RoleOptions } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
@@ -186,6 +187,36 @@ describe("a picture that the model refuses", () => {
       ["finished", "two photos"],
       ["finished", "two photos"],
     ]);
+  });
+});
+
+describe("reasoning", () => {
+  const reasoning = { text: "I look.", parts: { reasoning_content: "I look." } };
+  const thinking: ScriptedAnswer = (request) =>
+    request.messages.some(({ role }) => role === "tool")
+      ? { content: "seen", reasoning }
+      : { ...calls(call("look", { q: "a" })), reasoning };
+
+  it("goes back with the calls that it led to, counts as a part of the request, and replays alike", async () => {
+    const { agent, model } = agentOf(thinking, { tools: [noting()] });
+    expect(await agent.run("x").result).toMatchObject({ status: "finished", answer: "seen" });
+    expect(model.calls[1]?.messages.map((message) => message.reasoning)).toEqual([undefined, reasoning, undefined]);
+    const [first, again] = await replayed({ tools: [noting()] }, thinking);
+    expect([first, again]).toEqual([
+      ["finished", "seen"],
+      ["finished", "seen"],
+    ]);
+  });
+
+  it("never reaches another role", async () => {
+    const model = scriptedModel((request, n) => (n < 2 ? thinking(request, n) : "heard"));
+    const roles = [
+      defineRole({ name: "Scout", reactMode: "agent", tools: [noting()], actions: [defineAction({ name: "Find" })] }),
+      defineRole({ name: "Eda", watch: ["Find"], actions: [defineAction({ name: "Tell", prompt: (ctx) => ctx.text })] }),
+    ];
+    expect((await new Team({ roles, model }).run("What is where?").result).status).toBe("finished");
+    expect(model.calls).toHaveLength(3);
+    expect(JSON.stringify(model.calls[2])).not.toContain("I look.");
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorData, mayHaveRun } from "../../src/model/failure.ts";
+import { isOfOneSchema } from "../../src/model/dialect-lessons.ts";
 import { serverError, type ServerSaid } from "../../src/model/server-error.ts";
 
 const codeOf = (said: ServerSaid, formatAsked = false): string => serverError("m", said, formatAsked).code;
@@ -116,7 +117,7 @@ describe("serverError", () => {
     ["llama.cpp, this schema", { status: 500, message: "failed to parse grammar" }, true],
   ])("a refused reply format, %s", (_who, said, schemaOnly) => {
     const error = serverError("m", said, true);
-    expect([error.code, errorData(error).schemaOnly]).toEqual(["MODEL_FORMAT_UNSUPPORTED", schemaOnly]);
+    expect([error.code, isOfOneSchema(said)]).toEqual(["MODEL_FORMAT_UNSUPPORTED", schemaOnly]);
     expect(codeOf(said, false)).not.toBe("MODEL_FORMAT_UNSUPPORTED");
   });
 

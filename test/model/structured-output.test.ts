@@ -39,6 +39,43 @@ describe("readReply", () => {
     });
   });
 
+  const Typed = z.object({
+    n: z.number().optional(),
+    ok: z.boolean().optional(),
+    list: z.array(z.object({ a: z.number() })).optional(),
+    kind: z.enum(["high", "low"]).optional(),
+    either: z.union([z.object({ a: z.number() }), z.array(z.number())]).optional(),
+    text: z.string().optional(),
+  });
+  it.each<[string, string, object]>([
+    ["a number as text", '{"n": " 3.5 "}', { n: 3.5 }],
+    ["a boolean as text", '{"ok": "True"}', { ok: true }],
+    ["a list as text", '{"list": "[{\\"a\\": \\"1\\"}]"}', { list: [{ a: 1 }] }],
+    ["one item for a list", '{"list": {"a": 1}}', { list: [{ a: 1 }] }],
+    ["a list around the whole", '[{"n": 1}]', { n: 1 }],
+    ["a constant in another case", '{"kind": "HIGH"}', { kind: "high" }],
+    ["a union as text", '{"either": "[1, 2]"}', { either: [1, 2] }],
+    ["nothing as text", '{"n": "", "kind": "none", "list": "null"}', {}],
+    ["text that looks like a number stays", '{"text": "3"}', { text: "3" }],
+    ["wide punctuation", "{“n”： 1， “ok”： true}", { n: 1, ok: true }],
+    ["quotes in a string", '{"text": "say "hi" now"}', { text: 'say "hi" now' }],
+    ["joined strings", '{"text": "a" + "b"}', { text: "ab" }],
+    ["the last of two", '{"n": 1, "text": "a long draft"} No: {"n": 2}', { n: 2 }],
+  ])("reads %s", (_what, text, expected) => {
+    expect(read(Typed, text)).toEqual({ ok: true, value: expected });
+  });
+
+  it("reads a value inside of one more object", () => {
+    expect(read(z.object({ a: z.number() }), '{"result": {"a": 1}}')).toEqual({ ok: true, value: { a: 1 } });
+  });
+
+  it.each(['{"n": "two"}', '{"n": "3 apples"}', '{"kind": "middle"}', '{"ok": "yes"}', '{"list": "a, b"}', '{"n": [1, 2]}'])(
+    "does not guess at %s",
+    (text) => {
+      expect(read(Typed, text).ok).toBe(false);
+    },
+  );
+
   it("never takes an empty object from the prose for a bad answer", () => {
     const lax = z.object({ files: z.array(z.string()).optional() });
     expect(read(lax, '{"files": 7} (or just {})')).toMatchObject({ ok: false, issues: [{ path: "files" }] });
@@ -47,7 +84,7 @@ describe("readReply", () => {
 
   it("a longer part that cannot be read was the answer: what stands beside it is not", () => {
     const lax = z.object({ files: z.array(z.string()).optional() });
-    expect(read(lax, '{"files": ["a" {"b"]: oops} instead of {"files": []}').ok).toBe(false);
+    expect(read(lax, '{"files": ["a", "b", oops, "c"]} instead of {"files": []}').ok).toBe(false);
     expect(read(lax, '{"files": []} and {"files": ["a", "b"').ok).toBe(false);
   });
 

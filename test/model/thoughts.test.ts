@@ -16,6 +16,21 @@ describe("withoutThoughts", () => {
     ["an open fence in the thoughts", "<think>\n```js\nlet draft;\n</think>\nThe answer.", "The answer."],
     ["thoughts without an end", "<think>\nHm, let me see. ```js\nlet draft;\n```", ""],
     ["thoughts and nothing else", "<think>Hm.</think>", ""],
+    ["Seed's marks", "<seed:think>Hm.</seed:think>The answer.", "The answer."],
+    ["Kimi's marks", "◁think▷Hm.◁/think▷The answer.", "The answer."],
+    ["Kimi's last mark alone", "Hm.◁/think▷The answer.", "The answer."],
+    ["Magistral's marks", "[THINK]Hm.[/THINK]The answer.", "The answer."],
+    ["Command-R's marks", "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>The answer.<|END_RESPONSE|>", "The answer."],
+    ["Gemma's marks", "<|channel>thought\nHm.<channel|>The answer.", "The answer."],
+    [
+      "channels",
+      "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>The answer.<|return|>",
+      "The answer.",
+    ],
+    ["channels without a final one", "<|channel|>analysis<|message|>Hm.<|end|>", ""],
+    ["channels whose marks the server dropped", "analysisHm.assistantfinalThe answer.", "The answer."],
+    ["marks of the end", "The answer.<|im_end|>\n", "The answer."],
+    ["a last mark right before the answer", "Hm, let me see.\n</think>The answer.", "The answer."],
     ["nothing", "", ""],
   ])("%s", (_what, reply, answer) => {
     expect(withoutThoughts(reply)).toBe(answer);

@@ -23,6 +23,11 @@ function silent(): ChatModel & { readonly asked: Promise<void> } {
   return { id: "nobody-knows-it", streams: false, chat, stream: chat as never, asked };
 }
 
+function unpricedModel(text: string): ChatModel {
+  const model = scriptedModel([text], { id: "nobody-knows-it" });
+  return { id: model.id, chat: (request, o) => model.chat(request, o), stream: (request, o) => model.stream(request, o) };
+}
+
 describe("the cost of a run", () => {
   test("is told by role and by model, from the record alone", async () => {
     const journal = memoryJournal();
@@ -70,9 +75,9 @@ describe("the cost of a run", () => {
     expect(formatCost(fold(killed).ledger.cost())).toBe("$?");
     const later = new Team({
       roles: [ann],
-      model: scriptedModel(["yes"], { id: "nobody-knows-it" }),
+      model: unpricedModel("yes"),
       journal: await journalWith("r", killed),
     });
-    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 1 } });
+    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 2 } });
   });
 });

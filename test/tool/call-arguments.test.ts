@@ -91,6 +91,23 @@ test("arguments made to take long are read or refused in time that is in proport
   expect(await spent(999_999)).toBeLessThan(Math.max(few, 20) * 10);
 });
 
+describe("arguments as models write them", () => {
+  it.each(["", " ", "{}", "null", "None", "undefined", '""', "''", "[]", "()", '"{}"', '"null"', "{ }\n"])("none: %j", (text) => {
+    expect(argsOf(text, bare)).toEqual({});
+  });
+
+  it.each<[string, string]>([
+    ["numbers and lists as text", '{"command": "ls", "timeout": "3"}'],
+    ["in a list of one", '[{"command": "ls", "timeout": 3}]'],
+    ["in one more object", '{"arguments": {"command": "ls", "timeout": 3}}'],
+    ["twice the same", '{"command": "ls", "timeout": 3}{"command": "ls", "timeout": 3}'],
+    ["in other punctuation", "｛“command”： “ls”， “timeout”：3｝"],
+    ["with quotes inside and a missing comma", '{"command": "ls" "timeout": 3}'],
+  ])("%s", (_how, text) => {
+    expect(argsOf(text)).toMatchObject({ command: "ls", timeout: 3 });
+  });
+});
+
 describe("arguments that cannot", () => {
   it.each([
     ["no JSON", "ls -la", /are no JSON: they begin with "ls -la"/],

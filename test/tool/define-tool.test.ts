@@ -104,3 +104,23 @@ test("a model's upper and lower case is forgiven where only one tool can be mean
   expect(tools.find("READ")).toBeUndefined();
   expect(tools.get("Terminate")).toBeUndefined();
 });
+
+test("a name with marks, quotes or a namespace around it finds the only tool that it can mean", () => {
+  const tools = new ToolCollection([named("add"), named("read_file"), named("list"), named("list_all")]);
+  const written = [
+    '"add"',
+    "add ",
+    "`add`",
+    "add()",
+    "functions.add",
+    "functions.add:0",
+    "default_api.add",
+    "tools/add",
+    "ADD",
+    "add<|channel|>commentary",
+  ];
+  for (const name of written) expect([name, tools.find(name)?.name]).toEqual([name, "add"]);
+  for (const name of ["read-file", "Read File", "fs.read_file"]) expect([name, tools.find(name)?.name]).toEqual([name, "read_file"]);
+  for (const name of ["", "functions.", "addition", "sub.tract", "<|channel|>add", "list_"])
+    expect([name, tools.find(name)]).toEqual([name, undefined]);
+});

@@ -37,7 +37,6 @@ const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = {
 interface Thought {
   readonly id: number;
   readonly text: string;
-  /** The edges of the graph. */
   readonly parents: readonly number[];
   readonly score: number;
 }
@@ -160,7 +159,6 @@ function thoughtsAt({ thoughts, front }: Graph): readonly Thought[] {
   return thoughts.filter((thought) => current.has(thought.id));
 }
 
-/** Of equal ones the older. */
 function bestOf(graph: Graph, count: number): readonly number[] {
   return thoughtsAt(graph)
     .toSorted((a, b) => b.score - a.score)

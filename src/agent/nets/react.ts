@@ -44,7 +44,6 @@ export interface ReactParts extends ReactOptions {
 
 const CUT_TEXT =
   "Your reply reached its length limit before it was whole, so it could not be used. Say less at once: call a tool, or give a shorter answer.";
-/** Unusable replies in a row after which the run fails. */
 const MAX_MISSES = 3;
 const MISSES = "react.misses";
 /** The note is "text" when the model's server takes no tools. */
@@ -59,7 +58,6 @@ export function react(options: ReactOptions = {}): Net {
   return new Net({ name: "react", start: reactStart, states: reactStates(options) });
 }
 
-/** An action under way comes first. */
 export function reactStart(memory: AgentMemory): string {
   return memory.nextAction === undefined ? "reasoning" : "action";
 }
@@ -207,7 +205,6 @@ function acting(then: string | undefined): NetState {
   };
 }
 
-/** Writes the answer from all that was found. */
 function answering(model: ChatModel | undefined, then: string | undefined): NetState {
   return {
     async *run(memory, mind) {
@@ -249,7 +246,6 @@ function answerOf({ result }: CalledTool, before: string): Answer {
   return { text, status: status === "failure" ? "failure" : "success" };
 }
 
-/** The last text of the assistant since the goal was set. */
 function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[]): string {
   const since = messages.slice(messages.findLastIndex((message) => isOneOf(goal, message)) + 1);
   return since.findLast(({ role, content = "" }) => role === "assistant" && content.trim() !== "")?.content ?? "";
@@ -277,7 +273,6 @@ async function forgetMisses(memory: AgentMemory): Promise<void> {
   if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
 }
 
-/** Servers such as Ollama have no code for this refusal, only a text. */
 function refusesTools(error: unknown): boolean {
   const isRefusal = error instanceof ModelError && (error.code === "MODEL_BAD_REQUEST" || error.code === "MODEL_FORMAT_UNSUPPORTED");
   return isRefusal && (errorData(error).unsupported ?? unsupportedBy(error.message)) === "tools";

@@ -35,7 +35,6 @@ export async function propose(
   return [...new Set(thoughts)].slice(0, count);
 }
 
-/** From 0 to 10. */
 export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Promise<number> {
   const asked = ChatMessage.user(
     `Task:\n${goal}\n\n${soFar(path)}Judge how likely this way of thinking solves the task: 0 is impossible, 10 is sure.`,
@@ -43,7 +42,6 @@ export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Pro
   return (await mind.read(Score, { messages: [asked], model: judge })).score;
 }
 
-/** Ends the work. */
 export async function* answerFrom(
   memory: AgentMemory,
   mind: Mind,

@@ -1,7 +1,7 @@
 import { Memory, usd, budgetPool } from "../../../src/index.ts";
 import { VerificationCache } from "../../../src/checks/index.ts";
 import { exportSnapshot, messageFlow } from "../../../src/inspector/index.ts";
-import { simulatedClock } from "../../../src/testing/index.ts";
+import { scriptedModel, simulatedClock } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
 import { RecordedFiles } from "../../../src/workspace/recorded-files.ts";
 import { ShardedStorage } from "../../../src/memory/sharded-storage.ts";
@@ -11,6 +11,7 @@ import { any, or, real, whole } from "./right.ts";
 
 const price = { input: 1.5, output: 2.5 };
 const limits = { concurrency: 1, requestsPerSecond: 1.5, requestsPerMinute: 1.5, tokensPerMinute: 1.5 };
+const aiSdkModel = { specificationVersion: "v3", provider: "p", modelId: "m", doGenerate() {}, doStream() {} };
 const folder = "/dev/null/nowhere";
 const snapshot = await exportSnapshot(new Memory(), { clock: simulatedClock(0) });
 const flow = messageFlow([message]);
@@ -87,6 +88,12 @@ export const tools: Readonly<Record<string, Door>> = {
 export const adapters: Readonly<Record<string, Door>> = {
   budgetPool: () => [or(usd(1), "x", -1, null, {}), { parent: whole(budgetPool(usd(1))), name: "n" }],
   modelLimits: () => [limits],
+  fallback: () => [or([is.model(), is.model()], 5, "x", null, [], [5, 5]), { on: ["refusal"], tries: 2 }],
+  route: () => [or(() => scriptedModel([]), 5, "x", null, {}), "route"],
+  aiSdk: () => [
+    whole(aiSdkModel),
+    { price, maxOutputTokens: 5, providerOptions: { p: any({}) }, timeouts: { firstByte: 5, silence: 5, call: 5 } },
+  ],
   debugMemory: () => [[is.message()]],
   exportSnapshot: () => [whole(new Memory()), { clock: is.clock() }],
   importSnapshot: () => [or(snapshot, 5, "x", null, {}, [5]), whole(new Memory())],

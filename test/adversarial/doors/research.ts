@@ -117,7 +117,5 @@ export const research: Readonly<Record<string, Door>> = {
   policyModel: () => [{ answer: () => "x", id: "i", seed: seed(), price }],
   noisyOracle: () => [{ right: () => "x", wrong: () => ["y"], accuracy: or(0.5, "x", null, {}, 5), seed: seed(), id: "i", price }],
   fitSurrogate: () => [[event()], () => "c"],
-  surrogateModel: () => [
-    { fit: whole(fitSurrogate([], () => "c")), classOf: () => "c", seed: seed(), id: "i", price },
-  ],
+  surrogateModel: () => [{ fit: whole(fitSurrogate([], () => "c")), classOf: () => "c", seed: seed(), id: "i", price }],
 };
