@@ -86,7 +86,7 @@ function takesText(node: unknown, root: SchemaNode): boolean {
 }
 
 function isNothing(value: Json): boolean {
-  return typeof value === "string" && /^\s*(?:none|null|n\/a|undefined)?\s*$/i.test(value);
+  return typeof value === "string" && /^(?:none|null|n\/a|undefined)?$/i.test(value.trim());
 }
 
 function constantLike(value: string, nodes: readonly SchemaNode[]): string {
