@@ -52,9 +52,9 @@ function fitted(value: Json, node: unknown, root: SchemaNode): Json {
   const required = stringsOf(fit["required"]);
   const members = Object.entries(value as JsonObject).flatMap(([name, member]): [string, Json][] => {
     const child = Object.hasOwn(propertiesOf(fit), name) ? propertiesOf(fit)[name] : fit["additionalProperties"];
-    const fitting = fitted(member, child, root);
-    const isLeftOut = fitting === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
-    return isLeftOut ? [] : [[name, fitting]];
+    const changed = fitted(member, child, root);
+    const isLeftOut = changed === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
+    return isLeftOut ? [] : [[name, changed]];
   });
   return Object.fromEntries(members);
 }
