@@ -1,3 +1,4 @@
+import { type AnySchema, type ValueOf, zodOf } from "../../model/standard-schema.ts";
 import type { z } from "zod";
 import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -289,10 +290,10 @@ export class Activation implements RoleContext, Meter {
   }
 
   ask(prompt: string, o?: AskOptions): Promise<string>;
-  ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
-  ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
+  ask<T extends AnySchema>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<ValueOf<T>>;
+  ask(prompt: string, o: AskOptions & { readonly schema?: AnySchema } = {}): Promise<unknown> {
     checkKnownOptions("ask", o, knownInAsk);
-    return this.#questions.ask(prompt, o);
+    return this.#questions.ask(prompt, o.schema === undefined ? (o as AskOptions) : { ...o, schema: zodOf(o.schema) as z.ZodType });
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
