@@ -1,7 +1,6 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { openai } from "../../adapters/openai.ts";
 import { journalFacts } from "../../adapters/sqlite-runs.ts";
 import { findChromium } from "../../checks/chromium.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
@@ -17,9 +16,11 @@ import { publicURL } from "../about.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
-import { modelChoice, type ModelSettings } from "../model-settings.ts";
+import { modelAt } from "../model-choice.ts";
+import { isReachedByPackage, modelChoice, type ModelSettings } from "../model-settings.ts";
 import { variableOf } from "../option-values.ts";
 import { ENTRIES, type Flags } from "../options.ts";
+import { providerPackage } from "../provider-model.ts";
 import { plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
@@ -111,12 +112,23 @@ export function checkModel({ env }: Host, flags: Flags): Check {
   }
   const { id, baseURL, keyFrom, price } = choice.model;
   const where = baseURL === undefined ? "" : `, base URL ${shown(publicURL(baseURL) ?? "that is no URL", 200)}`;
-  const text = `${shown(id, 80)}${where}, ${keyFrom === undefined ? "no key" : `key from ${keyFrom}`}`;
+  const byPackage = isReachedByPackage(id, baseURL) ? packageCheck(id) : undefined;
+  if (typeof byPackage === "object") return byPackage;
+  const text = `${shown(id, 80)}${where}${byPackage ?? ""}, ${keyFrom === undefined ? "no key" : `key from ${keyFrom}`}`;
   const known = priceOf(price === undefined ? { id } : { id, price });
   if (known !== undefined)
     return { name: "model", state: "ok", text: `${text}, $${known.input} in and $${known.output} out for a million tokens` };
   const hint = "Give its price with --price in,out.";
   return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
+}
+
+function packageCheck(id: string): Check | string {
+  try {
+    return `, by ${providerPackage(id)}`;
+  } catch (error) {
+    const [text, hint = ""] = errorReport(error, {}).message.split(" Install it: ");
+    return { name: "model", state: "fail", text: text ?? "", hint: `Install it beside Troupe: ${hint}` };
+  }
 }
 
 const SETTINGS: readonly (readonly [setting: string, ...variables: string[]])[] = [
@@ -149,11 +161,11 @@ async function ping({ host, interruptions }: Session, flags: Flags): Promise<Che
 
 /** Asks the model for one word. The only check that may cost something. */
 export async function pingModel(host: Host, settings: ModelSettings, signal: AbortSignal): Promise<Check & { readonly code?: string }> {
-  const { id, apiKey, baseURL } = settings;
+  const { id } = settings;
   const began = host.clock.now();
   const request = { messages: [{ role: "user" as const, content: "Answer with the word: ready" }], maxTokens: PING_TOKENS };
   try {
-    const model = openai({ model: id, apiKey, baseURL });
+    const model = modelAt(settings, id);
     await withTimeout(host.clock, PING_TIMEOUT, `an answer from ${id}`, signal, (limit) => model.chat(request, { signal: limit }));
   } catch (error) {
     if (error instanceof ControlError) throw error;
