@@ -54,9 +54,9 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
 }
 
 /** A model where the settings reach it. Nothing is sent or loaded yet. @throws UsageError `PACKAGE_MISSING` */
-export function modelAt({ apiKey, baseURL }: ModelSettings, id: string, price?: ModelPrice, timeouts?: CallTimeouts): ChatModel {
+export function modelAt({ apiKey, baseURL, dialect }: ModelSettings, id: string, price?: ModelPrice, timeouts?: CallTimeouts): ChatModel {
   if (isReachedByPackage(id, baseURL)) return providerModel(id, { price, timeouts });
-  return openai({ model: id, apiKey, baseURL, price, timeouts });
+  return openai({ model: id, apiKey, baseURL, price, timeouts, dialect });
 }
 
 export function modelsByRole<T>(

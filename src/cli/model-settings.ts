@@ -2,6 +2,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { Dialect } from "../model/dialect.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
@@ -19,6 +20,8 @@ export interface ModelSettings {
   readonly baseURL: string | undefined;
   readonly price: ModelPrice | undefined;
   readonly timeouts: CallTimeouts;
+  /** Default: learnt. */
+  readonly dialect?: Dialect | undefined;
   readonly others?: ModelTable;
   /** Strings that must never be written down. */
   readonly secrets?: readonly string[];
@@ -149,10 +152,15 @@ export function reachedModel(
   const [firstByte, silence, call] = (["firstByte", "silence", "callLimit"] as const).map((name) => setting(name, flags, env));
   const given = Object.fromEntries(Object.entries({ firstByte, silence, call }).filter(([, limit]) => limit !== undefined));
   const timeouts = lowestTimes({ ...limitsOf(id, own), ...given }, id, folders);
+  if (isProviders && flags.dialect !== undefined) {
+    const expected = `Expected no --dialect for ${asked}, which a package of its provider asks`;
+    throw new UsageError("OPTION_CONFLICT", `${expected}. Leave it out, or name a server by --base-url.`);
+  }
+  const dialect = setting("dialect", flags, env);
   const apiKey = keyName === undefined ? undefined : valueIn(env, keyName);
   const keyFrom = isProviders ? providerKey(id, env) : keyName;
-  const model = { id, apiKey, keyFrom, baseURL, price: flags.price ?? own?.price, timeouts, others, folders, secrets: secretsIn(env) };
-  return { kind: "model", model };
+  const shared = { others, folders, secrets: secretsIn(env), ...(dialect && { dialect }) };
+  return { kind: "model", model: { id, apiKey, keyFrom, baseURL, price: flags.price ?? own?.price, timeouts, ...shared } };
 }
 
 /** True for the name of a provider where no server is given, to which it would go as it is. */

@@ -1,3 +1,4 @@
+import type { Dialect } from "../model/dialect.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
@@ -8,6 +9,7 @@ export interface Values {
   readonly name: string;
   readonly dollars: MicroUsd;
   readonly price: ModelPrice;
+  readonly dialect: Dialect;
   readonly count: number;
   readonly index: number;
   readonly size: number;
@@ -160,6 +162,10 @@ export const MODEL = {
   baseUrl: option("--base-url <url>", "an OpenAI-compatible server", { value: "name", config: "baseUrl" }),
   price: option("--price <in,out>", "what the model costs, in dollars for a million tokens; a third number for cached ones", {
     value: "price",
+  }),
+  dialect: option("--dialect <fields>", "what its server takes, such as maxTokens=4096,stream=false,omit=seed (default: learnt)", {
+    value: "dialect",
+    config: "dialect",
   }),
   firstByte: option("--first-byte <time>", `longest silence before an answer begins, such as 90 or 5m, or none ${limitText("firstByte")}`, {
     value: "time",
