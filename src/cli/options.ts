@@ -195,6 +195,8 @@ const COMMON = {
   as: option("--as <name>", ""),
   determinism: option("--determinism", ""),
   ping: option("--ping", "ask the model for one word, which may cost a fraction of a cent"),
+  dialects: option("--dialects", "list what refusals of servers taught in the last 24 hours, and check nothing"),
+  clear: option("--clear", "with --dialects: forget it"),
   at: option("--at <seq>", "the last event it shares with the run (default: the last one changed, else all)", { value: "seq" }),
   edit: option("--edit <seq=file>", "a message says what the file says; as JSON where it carries data", { list: true }),
   drop: option("--drop <seq>", "a message is never delivered", { list: true }),

@@ -6,6 +6,7 @@ import { findChromium } from "../../checks/chromium.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
 import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
+import { LESSON_LASTS } from "../../model/dialect.ts";
 import { priceOf } from "../../model/price.ts";
 import { chooseSandbox, probeBubblewrap } from "../../workspace/choose-sandbox.ts";
 import { runProcess } from "../../workspace/process.ts";
@@ -16,12 +17,13 @@ import { publicURL } from "../about.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
+import { dialectsFile, dialectText, readDialects } from "../kept-dialects.ts";
 import { modelAt } from "../model-choice.ts";
 import { isReachedByPackage, modelChoice, type ModelSettings } from "../model-settings.ts";
 import { variableOf } from "../option-values.ts";
 import { ENTRIES, type Flags } from "../options.ts";
 import { providerPackage } from "../provider-model.ts";
-import { plural } from "../screen/amounts.ts";
+import { momentText, plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
@@ -43,6 +45,8 @@ const PING_TOKENS = 512;
 export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
   const { signal } = session.interruptions;
+  if (flags.dialects === true) return dialects(session, flags);
+  if (flags.clear === true) throw new UsageError("OPTION_CONFLICT", "Expected --dialects with --clear, got --clear alone. Add it.");
   const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
   const checks: Check[] = [checkNode(process.versions.node), git, sandbox, await checkPages(host), checkModel(host, flags)];
   checks.push(checkSettings(session));
@@ -53,6 +57,24 @@ export async function doctor(session: Session, flags: Flags): Promise<ExitCode> 
   const exitCode = exitCodeOfChecks(checks);
   await printResult(session, { type: "doctor", exitCode, checks }, (o) => checkLines(checks, o));
   return exitCode;
+}
+
+async function dialects(session: Session, flags: Flags): Promise<ExitCode> {
+  const place = storePlace(flags, session.host);
+  const known = readDialects(session, place);
+  const [file, isCleared] = [dialectsFile(place), flags.clear === true];
+  if (isCleared) await rm(file, { force: true });
+  await printResult(session, { type: "dialects", file, cleared: isCleared, dialects: known }, ({ width }) => [
+    ...known.flatMap(({ baseURL, model, dialect, at }) =>
+      wrapped(
+        `${shown(model, 80)} at ${shown(baseURL, 200)}: ${shown(dialectText(dialect), 1_000)}, until ${momentText(at + LESSON_LASTS)}`,
+        width,
+        2,
+      ),
+    ),
+    known.length === 0 ? "No server has taught anything in the last 24 hours." : isCleared ? "Forgotten." : `Kept in ${shown(file, 300)}.`,
+  ]);
+  return 0;
 }
 
 /** 7 when the model could not be reached, 1 when something else fails, 0 when a run can work. */
