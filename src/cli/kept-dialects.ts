@@ -10,7 +10,7 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { isPrivate } from "./text-file.ts";
 
-/** `tenant` is empty: the command asks for its user alone. */
+/** `tenant` is empty: a command has one user. */
 const LessonSchema = z.strictObject({
   tenant: z.string(),
   baseURL: z.string(),
@@ -31,8 +31,8 @@ export function dialectsFile({ path }: Place): string {
 }
 
 /**
- * What refusals of servers taught, in a file beside the store. It may come with a folder of another person: only one that is private to the
- * user is taken.
+ * Lessons from refusals of servers, in a file beside the store. A folder may come from another person, so only a file that is private to the
+ * user is read.
  */
 export function keptDialects(session: Pick<Session, "host" | "screen">, place: Place): KeptLessons {
   const { host, screen } = session;
@@ -52,13 +52,13 @@ export function keptDialects(session: Pick<Session, "host" | "screen">, place: P
       try {
         write(dialectsFile(place), [...others, lesson].slice(-MAX_LESSONS));
       } catch (error) {
-        screen.warn(`What a server taught is not kept: ${thrownText(error)}`);
+        screen.warn(`A lesson about a server is not kept: ${thrownText(error)}`);
       }
     },
   };
 }
 
-/** Lessons that still hold. A damaged file is a warning, and is written anew. */
+/** Lessons that still hold. A damaged file is ignored with a warning, and rewritten. */
 export function readDialects({ host, screen }: Pick<Session, "host" | "screen">, place: Place): readonly KeptLesson[] {
   const file = dialectsFile(place);
   const stats = lstatSync(file, { throwIfNoEntry: false });
@@ -69,11 +69,11 @@ export function readDialects({ host, screen }: Pick<Session, "host" | "screen">,
     if (data === undefined) throw new Error("it is damaged");
     return data.filter((lesson) => isFresh(lesson, host.clock.now()));
   } catch (error) {
-    screen.say(screen.style.warn(`${shown(file, 300)} is not used, and written anew: ${shown(thrownText(error), 200)}`));
+    screen.say(screen.style.warn(`${shown(file, 300)} is ignored and rewritten: ${shown(thrownText(error), 200)}`));
     try {
       write(file, []);
     } catch {
-      // The warning is said; the next one says it again.
+      // The next command warns again.
     }
     return [];
   }

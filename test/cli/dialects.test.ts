@@ -84,19 +84,19 @@ describe("what refusals teach", () => {
     expect([text, statSync(fileIn(place.cwd)).mode & 0o777]).toEqual([expect.not.stringMatching(/canary|hidden/), 0o600]);
   });
 
-  it("is listed and forgotten by troupe doctor", async () => {
+  it("is listed and removed by troupe doctor", async () => {
     const place = placed();
     const doctor = async (...words: readonly string[]): Promise<string> =>
       (await command(place.cwd, ["doctor", ...words], place)).stdout.replaceAll(/\s+/g, " ");
-    expect(await doctor("--dialects")).toContain("No server has taught anything");
+    expect(await doctor("--dialects")).toContain("There are no lessons");
     await asks(place);
     expect(await doctor("--dialects")).toMatch(
       /^m at http:\/\/127\.0\.0\.1:\d+\/v1: omit=stream_options, until \d{4}-.* Kept in .*json\. $/,
     );
     const { stdout } = await command(place.cwd, ["doctor", "--dialects", "--json"], place);
     expect(linesIn(stdout)).toMatchObject([{ type: "dialects", cleared: false, dialects: [{ tenant: "", model: "m" }] }]);
-    expect(await doctor("--dialects", "--clear")).toContain("Forgotten.");
-    expect([await doctor("--dialects"), (await asks(place)).count]).toEqual([expect.stringContaining("No server"), 2]);
+    expect(await doctor("--dialects", "--clear")).toContain("Removed.");
+    expect([await doctor("--dialects"), (await asks(place)).count]).toEqual([expect.stringContaining("There are no lessons"), 2]);
     await expectRefusal(place.cwd, ["doctor", "--clear"], "OPTION_CONFLICT");
   });
 
@@ -118,12 +118,12 @@ describe("what refusals teach", () => {
     ["is too large", (file, whole) => writeFileSync(file, whole + " ".repeat(5_000_000), { mode: 0o600 })],
     ["others can read", (file, whole) => (writeFileSync(file, whole), chmodSync(file, 0o644))],
     ["is a link", (file, whole) => (writeFileSync(`${file}.other`, whole, { mode: 0o600 }), symlinkSync(`${file}.other`, file))],
-  ])("is not taken from a file that %s: it is a warning, and written anew", async (_how, write) => {
+  ])("is not taken from a file that %s: it is a warning, and rewritten", async (_how, write) => {
     const place = placed();
     mkdirSync(join(place.cwd, ".troupe"));
     write(fileIn(place.cwd), JSON.stringify([await lesson(Date.now())]));
     const [first, second] = [await asks(place), await asks(place)];
     expect([first.count, second.count]).toEqual([2, 1]);
-    expect([first.stderr, second.stderr]).toEqual([expect.stringContaining("written anew"), expect.not.stringContaining("written anew")]);
+    expect([first.stderr, second.stderr]).toEqual([expect.stringContaining("rewritten"), expect.not.stringContaining("rewritten")]);
   });
 });

@@ -72,7 +72,7 @@ async function dialects(session: Session, flags: Flags): Promise<ExitCode> {
         2,
       ),
     ),
-    known.length === 0 ? "No server has taught anything in the last 24 hours." : isCleared ? "Forgotten." : `Kept in ${shown(file, 300)}.`,
+    known.length === 0 ? "There are no lessons of the last 24 hours." : isCleared ? "Removed." : `Kept in ${shown(file, 300)}.`,
   ]);
   return 0;
 }
