@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, type Stats } from "node:fs";
 import { open, readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
@@ -42,6 +42,12 @@ export async function isFile(path: string): Promise<boolean> {
 }
 
 /** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
+/** True for a file that no other user can have written or can read. @param stats those of `lstat` */
+export function isPrivate(stats: Stats): boolean {
+  const isOwn = process.getuid === undefined || stats.uid === process.getuid();
+  return stats.isFile() && isOwn && (process.platform === "win32" || (stats.mode & 0o077) === 0);
+}
+
 export function decodedText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
