@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
-import { type Dialect, SMALLEST_REPLY } from "./dialect.ts";
+import { type Dialect, merged, SMALLEST_REPLY } from "./dialect.ts";
 import { type ServerSaid, TEMPLATE } from "./server-error.ts";
 
 /** Fields that only steer a reply: without one the answer is still an answer. */
@@ -27,8 +27,23 @@ export interface Learnt {
   readonly maxTokens?: number;
 }
 
-/** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
+/** A list of faults, each behind the name of its field, as FastAPI writes it: `body.seed: Extra inputs are not permitted; ...`. */
+const FAULTS = /^[\w.[\]]+: [^;]+(?:; [\w.[\]]+: [^;]+)+$/;
+
+/**
+ * Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Of a list of faults it is what they teach
+ * together. Undefined: nothing.
+ */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
+  if (!FAULTS.test(said.message)) return oneLesson(said, body, known);
+  const { param: _first, ...rest } = said;
+  return said.message.split("; ").reduce<Learnt | undefined>((sum, message) => {
+    const lesson = oneLesson({ ...rest, message }, body, merged(known, sum?.dialect ?? {}));
+    return lesson === undefined ? sum : { ...sum, ...lesson, dialect: merged(sum?.dialect ?? {}, lesson.dialect) };
+  }, undefined);
+}
+
+function oneLesson(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   const { status = 400, param = "", code = "", message } = said;
   const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
     `${param} ${code} ${message}`,
@@ -45,8 +60,9 @@ export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Le
   if (!isRefused && param === "") return undefined;
   if (body["stream"] === true && /\bstream(?:ing|ed)?\b/i.test(words) && !words.includes("stream_options"))
     return { dialect: { stream: false } };
-  const field = DROPPABLE.find((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
-  if (field !== undefined && isRefused) return { dialect: { omit: [field] } };
+  const fields = DROPPABLE.filter((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
+  const areAll = /\b(?:arguments|parameters|fields|keys) ?(?:supplied|provided|found)?:/i.test(words);
+  if (fields.length > 0 && isRefused) return { dialect: { omit: areAll ? fields : fields.slice(0, 1) } };
   const schemaWords =
     body["tools"] === undefined ? [] : [...new Set(words.match(SCHEMA_WORDS))].filter((word) => hasKey(body["tools"], word));
   return schemaWords.length > 0 && isRefused ? { dialect: { omitInSchemas: schemaWords } } : undefined;
@@ -95,7 +111,11 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
 
 /** A schema that cannot be enforced says nothing of others: what it teaches is not kept. */
 function formatLesson(words: string, { type }: JsonObject): Learnt {
-  const takesJson = type === "json_schema" && !/must be '?(?:json_schema|text)|json_object/i.test(words);
+  const isUnknownField =
+    /(?:un(?:recognized|known|expected|supported)|extra) (?:\w+ ){0,4}\w+:? ['"`]?response_format\b(?!\.)|\bresponse_format['"`]?: extra/i.test(
+      words,
+    );
+  const takesJson = type === "json_schema" && !isUnknownField && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };
 }
 
