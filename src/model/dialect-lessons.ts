@@ -21,19 +21,16 @@ const NOT_TAKEN =
 const SCHEMA_WORDS =
   /\b(prefixItems|additionalProperties|exclusiveMinimum|exclusiveMaximum|minimum|maximum|minLength|maxLength|minItems|maxItems|pattern|patternProperties|propertyNames|format|const|default|examples|title|\$schema|\$ref|\$defs|not|oneOf|allOf|multipleOf|uniqueItems)\b/g;
 
-/** A lesson, and the limit on this one reply where the server says how much room is left. */
 export interface Learnt {
   readonly dialect: Dialect;
+  /** The limit on this one reply, where the server says how much room is left. */
   readonly maxTokens?: number;
 }
 
 /** A list of faults, each behind the name of its field, as FastAPI writes it: `body.seed: Extra inputs are not permitted; ...`. */
 const FAULTS = /^[\w.[\]]+: [^;]+(?:; [\w.[\]]+: [^;]+)+$/;
 
-/**
- * Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Of a list of faults it is what they teach
- * together. Undefined: nothing.
- */
+/** Returns what a refusal, or all of its faults, teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   if (!FAULTS.test(said.message)) return oneLesson(said, body, known);
   const { param: _first, ...rest } = said;
@@ -119,11 +116,9 @@ function formatLesson(words: string, { type }: JsonObject): Learnt {
   return { dialect: { format: takesJson ? "json" : "text" } };
 }
 
-/** Complaints about this one schema. */
 const ONE_SCHEMA =
   /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
 
-/** A refusal of one schema alone. */
 export function isOfOneSchema({ code = "", type = "", message }: ServerSaid): boolean {
   return ONE_SCHEMA.test(`${code} ${type} ${message}`);
 }
