@@ -5,7 +5,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { assertMessage, checkedTarget, type Message, MessageSchema } from "../message/message.ts";
+import { assertMessage, type Message, MessageSchema } from "../message/message.ts";
 import {
   checkedBatch,
   checkedCount,
@@ -37,8 +37,8 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: ki
  * Memory.M1 (`identityIn`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
  * Memory.M2 (`SlotList`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
  * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
- * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
- * a negative `k` is an error.
+ * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortised.
+ * Memory.M5 (`checkedCount`) `get(0)` returns all messages, and a negative `k` is an error.
  *
  * @example
  * import { createMessage, Memory } from "troupe";
@@ -54,6 +54,7 @@ export class Memory implements MessageMemory {
   /** By identity. */
   readonly #held = new Map<string, Slot>();
   #all = new SlotList();
+  #lastOrder = DELETED;
   /** Built at the first query. */
   #byCause: Map<string, SlotList> | undefined;
   #byRole: Map<string, SlotList> | undefined;
@@ -83,18 +84,18 @@ export class Memory implements MessageMemory {
     return this.put(message);
   }
 
-  /** Adds a message of the runtime, which is not checked again. @internal */
+  /** Adds a message of the runtime, without a check. @internal */
   put(message: Message, isNew = false): boolean {
-    const identity = identityIn(this, message);
+    const identity = this.ignoreId ? message.content : message.id;
     if (!isNew && this.#held.has(identity)) return false;
-    const slot = { message, order: this.#all.lastOrder + 1 };
+    const slot = { message, order: ++this.#lastOrder };
     this.#all.push(slot);
     this.#held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) {
       const oldest = this.#all.at(0) as Message;
-      this.forget(identityIn(this, oldest));
+      this.deleteByIdentity(identityIn(this, oldest));
       this.#onEvict?.(oldest);
     }
     return true;
@@ -110,15 +111,20 @@ export class Memory implements MessageMemory {
     return this.find(target) !== undefined;
   }
 
+  /** True when it has this message or an equal one. The message is not checked. @internal */
+  holds(message: Message): boolean {
+    return this.#held.has(this.ignoreId ? message.content : message.id);
+  }
+
   /** Returns the message of an identity. @internal */
   held(identity: string): Message | undefined {
     return this.#held.get(identity)?.message;
   }
 
-  /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
+  /** Returns the held message for a message or an id. With `ignoreId`, an id finds the newest match and costs O(n); otherwise O(1). */
   find(target: Message | string): Message | undefined {
-    const known = resolveTarget(this, checkedTarget(target));
-    return known === undefined ? undefined : this.held(typeof known === "string" ? known : identityIn(this, known));
+    const identity = targetIn(this, target);
+    return identity === undefined ? undefined : this.held(identity);
   }
 
   get(k = 0): Message[] {
@@ -163,23 +169,23 @@ export class Memory implements MessageMemory {
 
   delete(target: Message | string): boolean {
     const message = this.find(target);
-    return message !== undefined && this.forget(identityIn(this, message));
+    return message !== undefined && this.deleteByIdentity(identityIn(this, message));
   }
 
   deleteNewest(): Message | undefined {
     const newest = this.#all.at(-1);
-    if (newest !== undefined) this.forget(identityIn(this, newest));
+    if (newest !== undefined) this.deleteByIdentity(identityIn(this, newest));
     return newest;
   }
 
   deleteOlderThan(timestampMs: number): number {
     const old = olderThan(this, timestampMs);
-    for (const message of old) this.forget(identityIn(this, message));
+    for (const message of old) this.deleteByIdentity(identityIn(this, message));
     return old.length;
   }
 
   /** Deletes the message of an identity. @internal */
-  forget(identity: string): boolean {
+  deleteByIdentity(identity: string): boolean {
     const slot = this.#held.get(identity);
     if (slot === undefined) return false;
     this.#held.delete(identity);
@@ -239,11 +245,19 @@ export function identityIn(memory: ReadableMemory, message: Message): string {
   return memory.ignoreId ? message.content : message.id;
 }
 
-/** Resolves an id. Where ids are ignored, an id names the newest message that has it. */
-export function resolveTarget(memory: ReadableMemory, target: Message | string): Message | string | undefined {
-  if (typeof target !== "string" || !memory.ignoreId) return target;
+/**
+ * Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it.
+ *
+ * @throws UsageError `MESSAGE_INVALID` for any other value
+ */
+export function targetIn(memory: ReadableMemory, target: Message | string): string | undefined {
+  if (typeof target !== "string") {
+    assertMessage(target);
+    return memory.ignoreId ? target.content : target.id;
+  }
+  if (!memory.ignoreId) return target;
   for (const message of memory.newestFirst()) {
-    if (message.id === target) return message;
+    if (message.id === target) return message.content;
   }
   return undefined;
 }
@@ -283,20 +297,16 @@ const DELETED = 0;
 const FEW_DELETED = 8;
 
 /**
- * Slots in order of arrival. Its memory marks the deleted ones, and reports each to `dropped`.
+ * Slots in order of arrival. The memory marks the deleted ones, and calls `dropped` for each.
  *
- * SlotList.A1 (`dropped`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
- * SlotList.A2 (`slots`) compacting makes a new array, so an open iteration continues over the old one, and skips deleted messages.
+ * SlotList.A1 (`dropped`) deleted slots never outnumber live ones by more than `FEW_DELETED`, and none is at either end.
+ * SlotList.A2 (`slots`) compacting makes a new array, so an open iteration continues over the old one and skips deleted slots.
  */
 class SlotList {
   #slots: Slot[] = [];
   /** Index of the oldest slot that is not deleted. */
   #first = 0;
   size = 0;
-
-  get lastOrder(): number {
-    return this.#slots.at(-1)?.order ?? DELETED;
-  }
 
   push(slot: Slot): void {
     // The first `push` of an array allocates 17 elements, and most memories hold one message.

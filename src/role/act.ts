@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { type AnySchema, zodOf } from "../model/standard-schema.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -34,18 +34,18 @@ export function replaceNews(news: readonly Message[], messages: readonly Message
 export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
   if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
-  rc.began?.(action.name);
+  rc.actionStarted?.(action.name);
   let result: unknown;
   try {
     const isMetered = rc.meter !== undefined && action.run !== Action.prototype.run;
     result = isMetered ? withMeter(rc.meter, runAction, action, view) : runAction(action, view);
   } catch (error) {
-    return broke(rc, action, error);
+    return failed(rc, action, error);
   }
   if (!isThenable(result)) return remembered(rc, action, view, result);
   return Promise.resolve(result).then(
     (came) => remembered(rc, action, view, came),
-    (error: unknown) => broke(rc, action, error),
+    (error: unknown) => failed(rc, action, error),
   );
 }
 
@@ -53,8 +53,8 @@ function runAction<S>(action: Action, view: ActionView<readonly Address[], S>): 
   return action.run(view as unknown as ActionContext<never>);
 }
 
-function broke<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never {
-  rc.broke?.(name, error);
+function failed<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never {
+  rc.actionFailed?.(name, error);
   throw error;
 }
 
@@ -262,9 +262,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
 
   get ask(): RoleContext<S>["ask"] {
-    return ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
+    return ((prompt: string, o?: AskOptions & { readonly schema?: AnySchema }): Promise<unknown> => {
       const answer: Promise<unknown> = this.#rc.ask(prompt, this.#asking(o));
-      return o?.schema === undefined || o.schema !== this.#does.output ? answer : answer.then((value) => this.#remembered(value));
+      return o?.schema === undefined || zodOf(o.schema) !== this.#does.output ? answer : answer.then((value) => this.#remembered(value));
     }) as RoleContext<S>["ask"];
   }
   get step(): RoleContext<S>["step"] {

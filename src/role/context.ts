@@ -1,7 +1,7 @@
+import type { AnySchema, ValueOf } from "../model/standard-schema.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -126,7 +126,7 @@ export interface RoleContext<S = CustomState> {
   readonly steps: StepPort;
   /** Asks the model: the role's introduction as system prompt, then `prompt`. @throws ModelError, OutputError, ControlError */
   ask(prompt: string, o?: AskOptions): Promise<string>;
-  ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
+  ask<T extends AnySchema>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<ValueOf<T>>;
   /**
    * Runs any other side effect once, records it, and answers from the record afterwards. Its result must be JSON. Questions and steps of
    * the effect go through the door it is given, and are part of its step.
@@ -163,9 +163,9 @@ export interface RoleContext<S = CustomState> {
   readonly human: Human;
   /** The role's identity and its colleagues, as in the prompt of its model. */
   readonly introduction: string;
-  /** {@link deps} for the tools of the role; undefined where there are none. @internal */
+  /** {@link deps} for the tools of the role; undefined if there are none. @internal */
   readonly toolDeps?: Deps | undefined;
-  /** What code of the activation finds that starts agents, flows and teams, or asks other models. @internal */
+  /** For code of the activation that starts agents, flows and teams, or asks other models. @internal */
   readonly meter?: Meter | undefined;
   /** For time limits only: the record of a run must not depend on it. @internal */
   readonly clock: Clock;
@@ -173,10 +173,10 @@ export interface RoleContext<S = CustomState> {
   readonly spec?: RoleSpec;
   /** The state of the activation's loop of thinking and acting. @internal */
   loop?: ReactLoop | undefined;
-  /** Called when an action begins. @internal */
-  began?(action: string): void;
+  /** Called when an action starts. @internal */
+  actionStarted?(action: string): void;
   /** Called with the error of an action. @internal */
-  broke?(action: string, error: unknown): void;
+  actionFailed?(action: string, error: unknown): void;
 }
 
 /** The context of an action: the role's context with the input of the action. */

@@ -23,6 +23,24 @@ export interface Sandbox {
    * limit
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
+  /** Starts a program that stays, with the limits, mounts and network of `run`. Without it a sandbox can keep no program. */
+  start?(request: SandboxStart): SandboxProcess;
+}
+
+/** A program to start in a copy of a project. */
+export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep" | "timeout"> {
+  /** Ends the program and all it started. */
+  readonly signal: AbortSignal;
+  /** Receives its standard output, of which nothing is kept. */
+  readonly onOutput: (chunk: Uint8Array) => void;
+}
+
+/** A program that was started in a sandbox. */
+export interface SandboxProcess {
+  /** Writes to its standard input. Does nothing after its end. */
+  write(text: string): void;
+  /** Resolves at its end, with what it wrote to stderr. Rejects as {@link Sandbox.run}. */
+  readonly ended: Promise<SandboxResult>;
 }
 
 /** A command to run in a copy of a project. */
@@ -91,7 +109,8 @@ export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "reason", reason, aText);
   takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
-  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
+  const ended = Promise.resolve(refusal);
+  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => ended, start: () => ({ write: () => {}, ended }) };
 }
 
 /** Limits of a sandboxed command and all processes it starts, together. */
@@ -165,7 +184,7 @@ function isPlain(path: string): boolean {
   return isAbsolute(path) && normalize(path) === path && !path.endsWith("/") && !path.includes("\0");
 }
 
-/** The subject of a limit, for a sentence: `it and all it started used more than ...`. */
+/** What was exceeded, as the object of "used". */
 export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
   const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
   switch (bound) {
@@ -208,7 +227,7 @@ const FILE_SIZE = 64 * 1024 ** 2;
 /** Without it WebAssembly (and with it `fetch`) fails under a limited address space. Node.js 20.15 and later know it. */
 export const NODE_OPTIONS = "--disable-wasm-trap-handler";
 
-/** True when this machine has `prlimit`, where a sandbox that shows only the system's programs has it too. */
+/** Returns the path of `prlimit` if it is in a system folder, where the sandbox can see it. */
 export function findPrlimit(): string | undefined {
   const file = findProgram("prlimit");
   return file !== undefined && /^\/(usr\/)?s?bin\//.test(file) ? file : undefined;

@@ -128,7 +128,7 @@ it("Azure gets its version with each request", async () => {
 
 /** A row of the guide's table. */
 function row({ name, formats, thoughts, ...server }: ChatServer): string {
-  const format = formats?.includes("json_schema") === false ? "in words" : "taken";
+  const format = formats?.includes("json_schema") === false ? "in the prompt" : "accepted";
   const fields = { parts: "parts of the content", none: "not given" };
   const where = thoughts === "parts" || thoughts === undefined ? fields[thoughts ?? "none"] : `\`${thoughts}\``;
   const isBack = thoughts === "reasoning_content" || thoughts === "reasoning_details";
@@ -140,6 +140,6 @@ function row({ name, formats, thoughts, ...server }: ChatServer): string {
 it("the table of the guide says what was run", () => {
   const guide = readFileSync(new URL("../../docs/guides/models.md", import.meta.url), "utf8");
   const head =
-    "| server | JSON Schema | reasoning is in | goes back with calls | cached tokens | kinds of errors |\n|---|---|---|---|---|---|";
+    "| server | JSON Schema | reasoning is in | sent back with calls | cached tokens | kinds of errors |\n|---|---|---|---|---|---|";
   expect(guide).toContain([head, ...SERVERS.map(row), ""].join("\n"));
 });
