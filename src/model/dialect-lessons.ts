@@ -21,26 +21,17 @@ const NOT_TAKEN =
 const SCHEMA_WORDS =
   /\b(prefixItems|additionalProperties|exclusiveMinimum|exclusiveMaximum|minimum|maximum|minLength|maxLength|minItems|maxItems|pattern|patternProperties|propertyNames|format|const|default|examples|title|\$schema|\$ref|\$defs|not|oneOf|allOf|multipleOf|uniqueItems)\b/g;
 
+/** A lesson, and the limit on this one reply where the server says how much room is left. */
 export interface Learnt {
   readonly dialect: Dialect;
-  /** The limit on this one reply, where the server says how much room is left. */
   readonly maxTokens?: number;
 }
 
-/** A list of faults, each behind the name of its field, as FastAPI writes it: `body.seed: Extra inputs are not permitted; ...`. */
-const FAULTS = /^[\w.[\]]+: [^;]+(?:; [\w.[\]]+: [^;]+)+$/;
+/** A list of fields, or of faults as FastAPI writes it: `body.seed: Extra inputs are not permitted; body.stop: ...`. */
+const IS_LIST = /\b(?:arguments|parameters|fields|keys) ?(?:supplied|provided|found)?:|\bbody\.\w+: [^;]+; body\./i;
 
-/** Returns what a refusal, or all of its faults, teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
+/** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
-  if (!FAULTS.test(said.message)) return oneLesson(said, body, known);
-  const { param: _first, ...rest } = said;
-  return said.message.split("; ").reduce<Learnt | undefined>((sum, message) => {
-    const lesson = oneLesson({ ...rest, message }, body, merged(known, sum?.dialect ?? {}));
-    return lesson === undefined ? sum : { ...sum, ...lesson, dialect: merged(sum?.dialect ?? {}, lesson.dialect) };
-  }, undefined);
-}
-
-function oneLesson(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   const { status = 400, param = "", code = "", message } = said;
   const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
     `${param} ${code} ${message}`,
@@ -48,18 +39,18 @@ function oneLesson(said: ServerSaid, body: JsonObject, known: Dialect): Learnt |
   if (![400, 404, 405, 415, 422, 501].includes(status) && !(status >= 500 && status < 502 && (TEMPLATE.test(message) || isFormat)))
     return undefined;
   const words = `${code} ${said.type ?? ""} ${param} ${message}`;
-  const limit = lengthLesson(words, message, body, known);
-  if (limit !== "none") return limit;
   const isRefused = NOT_TAKEN.test(words);
+  const fields = DROPPABLE.filter((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
+  const listsAll = isRefused && IS_LIST.test(words);
+  const limit = lengthLesson(words, message, body, known);
+  if (limit !== "none") return limit && listsAll ? { ...limit, dialect: merged(limit.dialect, { omit: fields }) } : limit;
   if (isFormat && isRecord(body["response_format"])) return formatLesson(words, body["response_format"] as JsonObject);
   const [rule] = messageLessons(words, body).filter(({ isNew }) => isNew(known));
   if (rule !== undefined) return { dialect: rule.dialect };
   if (!isRefused && param === "") return undefined;
   if (body["stream"] === true && /\bstream(?:ing|ed)?\b/i.test(words) && !words.includes("stream_options"))
     return { dialect: { stream: false } };
-  const fields = DROPPABLE.filter((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
-  const areAll = /\b(?:arguments|parameters|fields|keys) ?(?:supplied|provided|found)?:/i.test(words);
-  if (fields.length > 0 && isRefused) return { dialect: { omit: areAll ? fields : fields.slice(0, 1) } };
+  if (fields.length > 0 && isRefused) return { dialect: { omit: listsAll ? fields : fields.slice(0, 1) } };
   const schemaWords =
     body["tools"] === undefined ? [] : [...new Set(words.match(SCHEMA_WORDS))].filter((word) => hasKey(body["tools"], word));
   return schemaWords.length > 0 && isRefused ? { dialect: { omitInSchemas: schemaWords } } : undefined;
@@ -106,13 +97,12 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
   return digits === undefined ? undefined : Number(digits.replaceAll(",", ""));
 }
 
+/** The field itself is unknown, not one of its values. */
+const NO_FORMAT = /\b(?:argument|parameter|field|key)s?(?: supplied)?:? ['"`]?response_format\b(?!['"`]? of|[.:])|response_format: extra/i;
+
 /** A schema that cannot be enforced says nothing of others: what it teaches is not kept. */
 function formatLesson(words: string, { type }: JsonObject): Learnt {
-  const isUnknownField =
-    /(?:un(?:recognized|known|expected|supported)|extra) (?:\w+ ){0,4}\w+:? ['"`]?response_format\b(?!\.)|\bresponse_format['"`]?: extra/i.test(
-      words,
-    );
-  const takesJson = type === "json_schema" && !isUnknownField && !/must be '?(?:json_schema|text)|json_object/i.test(words);
+  const takesJson = type === "json_schema" && !NO_FORMAT.test(words) && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };
 }
 
