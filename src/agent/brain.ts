@@ -96,7 +96,7 @@ export class Brain {
     return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
   }
 
-  /** Undefined where the caller is in no activation and in no call of a tool. @internal */
+  /** Undefined if the caller is in no activation and in no call of a tool. @internal */
   innerRun(request: JsonObject): InnerRun | undefined {
     const { name = "agent", model, steps } = this.#options;
     const meter = steps === undefined ? meterFor(model, [this.#pool]) : undefined;

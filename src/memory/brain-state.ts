@@ -147,7 +147,7 @@ export function readBrainState(text: string): BrainState | string {
   return { ...state, lastTalk: state.lastTalk };
 }
 
-/** Two states of one conversation, and their common base where it is known. */
+/** Two states of one conversation, and their common base if it is known. */
 export interface BrainSides {
   /** The stored state. */
   readonly theirs: BrainState;
@@ -167,7 +167,7 @@ export function mergedBrain(given: BrainSides): BrainState | undefined {
   return choice && withSummary(sides, choice);
 }
 
-/** Merges both states, and keeps both summaries where neither covers the other. */
+/** Merges both states, and keeps both summaries if neither covers the other. */
 export function joinedBrain(given: BrainSides): BrainState {
   const sides = agreed(given);
   return withSummary(sides, chosenSummary(sides) ?? "both");

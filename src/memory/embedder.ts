@@ -13,7 +13,7 @@ export interface EmbedOptions {
   readonly kind?: "document" | "query" | undefined;
   /** Send the request once: the caller retries. Default false. */
   readonly isOneTry?: boolean | undefined;
-  /** Called with the tokens of the call, where the server reports them. */
+  /** Called with the tokens of the call, if the server reports them. */
   readonly onUsage?: ((usage: { readonly inputTokens: number }) => void) | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface EmbedLimits extends EmbedOptions {
   readonly dimensions?: number | undefined;
 }
 
-/** The vectors of consecutive strings; undefined where one cannot be embedded. */
+/** The vectors of consecutive strings; undefined if one cannot be embedded. */
 export interface EmbeddedBatch {
   readonly from: number;
   readonly vectors: readonly (Float32Array | undefined)[];

@@ -63,7 +63,7 @@ export interface RoleMemoryOptions {
   readonly embedder?: Embedder;
   /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/memory`. */
+  /** Makes the index of words if there is no embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
   /** How far the role remembers. Default: for the user that its run names, else for the conversation; without a scope for all runs. */
   readonly scope?: MemoryReach;

@@ -14,7 +14,7 @@ import type { Search, StorageParts } from "./storage-options.ts";
 const REACH = 32;
 /** At most this many new messages are read completely even when the store has a lookup, because ranking all messages is better. */
 const FEW = 1_000;
-/** More known messages than this are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
+/** More known messages than this are not ranked completely if the store has a lookup: that takes a microsecond for each of them. */
 const MANY = 10_000;
 
 /** Estimated characters that a message takes besides its content, a character of it with its index, and a number of its vector. */

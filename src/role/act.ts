@@ -30,7 +30,7 @@ export function replaceNews(news: readonly Message[], messages: readonly Message
   replacedNews.set(news, messages);
 }
 
-/** Works on the whole news or, where one action follows another, on the messages of that one. */
+/** Works on the whole news or, if one action follows another, on the messages of that one. */
 export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
   if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);

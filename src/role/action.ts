@@ -46,7 +46,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
-  /** Answers the questions of this action, in place of the role's and the team's. The option `model` of a question takes precedence. */
+  /** Answers the questions of this action, instead of the role's and the team's. The option `model` of a question takes precedence. */
   readonly model: ChatModel | undefined = undefined;
 
   /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
@@ -54,7 +54,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
     return defaultPrompt(this.description, ctx.text);
   }
 
-  /** Does the work. Default: asks the model with `prompt`, for the `output` schema where there is one. */
+  /** Does the work. Default: asks the model with `prompt`, for the `output` schema if there is one. */
   run(ctx: ActionContext<InputsOf<N>>): Awaitable<ActionResult<O>> {
     const prompt = this.prompt(ctx);
     return this.output === undefined ? ctx.ask(prompt) : ctx.ask(prompt, { schema: this.output });
@@ -80,7 +80,7 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
   readonly output?: S;
   /** The part of its role's custom state that it needs; types `ctx.state`. */
   readonly state?: z.ZodType<T>;
-  /** Answers its questions, in place of the role's and the team's model. */
+  /** Answers its questions, instead of the role's and the team's model. */
   readonly model?: ChatModel | undefined;
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
   run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<z.infer<S>>>;
@@ -111,7 +111,7 @@ function isActionName(value: unknown): value is string {
 }
 
 /**
- * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema where there is one.
+ * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema if there is one.
  * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
  * @throws UsageError `ACTION_INVALID` for an empty name or a part of the wrong type; `OPTION_UNKNOWN`

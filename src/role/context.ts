@@ -39,11 +39,11 @@ export interface AskOptions {
   readonly temperature?: number;
   /** Limit on the tokens of the reply. */
   readonly maxTokens?: number;
-  /** For a role with a memory: the string to search for, in place of the news; `false` recalls nothing. */
+  /** For a role with a memory: the string to search for, instead of the news; `false` recalls nothing. */
   readonly recall?: string | false;
   /**
    * Called with the pieces of the reply while it comes; with a recorded answer, once with the whole. A try that breaks is asked again from
-   * the beginning: then `info.try` differs, and `info.step` where a reply did not fit its schema.
+   * the beginning: then `info.try` differs, and `info.step` if a reply did not fit its schema.
    */
   readonly onDelta?: (text: string, info: DeltaInfo) => void;
   /** Called when the pieces of a try are void: the try broke, or its reply did not fit the schema. */

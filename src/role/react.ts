@@ -31,7 +31,7 @@ function specOf<S>(role: Role<S>, { spec }: RoleContext<S>): RoleSpec {
   return (spec?.role as unknown) === role ? (spec as RoleSpec) : roleSpec(role as unknown as Role);
 }
 
-/** Runs the only action of a role once, where no override chooses. */
+/** Runs the only action of a role once, if no override chooses. */
 function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
   const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;

@@ -61,7 +61,7 @@ type StepRoleParts =
  */
 export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
-   * The whole behaviour of the role: called once for each message, in the order in which they came, without waiting. It must be a function
+   * The whole behavior of the role: called once for each message, in the order in which they came, without waiting. It must be a function
    * of its arguments: data from outside comes in messages, random numbers and the time from `out`.
    *
    * @param state the present state, plain JSON, frozen; at first the defaults of the schema
@@ -74,7 +74,7 @@ export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, S
 /** Options of a role that is one function over its state and its whole mailbox; see {@link defineRole}. */
 export interface StepsRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
-   * The whole behaviour of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
+   * The whole behavior of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
    * of its arguments, as `step` of {@link StepRoleOptions}. A message that it sends has all these messages as its parents by default.
    *
    * @param messages one or more, in the order in which they came, a frozen list

@@ -12,7 +12,7 @@ export interface PoisonedRun {
   readonly announcer: Announcer;
 }
 
-/** After this many times the limit an activation counts as faulty although others progress between two deaths. */
+/** After this many times the limit an activation counts as faulty even if others progress between two deaths. */
 const PATIENCE = 3;
 
 /** Ends the activations during which the process died `limit` times without any progress in between. */

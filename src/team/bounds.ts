@@ -44,7 +44,7 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
     ...stop,
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
     ...(mailbox === undefined ? {} : { mailbox }),
-    // With rounds, concurrency does not change the behaviour of a run.
+    // With rounds, concurrency does not change the behavior of a run.
     ...(delivery === "round" ? {} : { concurrency }),
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
   };

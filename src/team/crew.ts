@@ -71,7 +71,7 @@ const MAX_CAUSES = 10;
 
 /**
  * Returns warnings of causes that a role watches and no role can cause: mostly mistyped names, but a message from outside may come later.
- * There is none where a role is made by hand, because it may name any cause.
+ * There is none if a role is made by hand, because it may name any cause.
  */
 export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly UnwatchedCause[] {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));

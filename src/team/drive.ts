@@ -122,7 +122,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/** Drives until nothing is left to do, and concludes the run. One with nothing left continues where a message came before its end is recorded. */
+/** Drives until nothing is left to do, and concludes the run. One with nothing left continues if a message came before its end is recorded. */
 async function ended(run: Drive, environment: Environment, entry: { isOver: boolean }): Promise<RunEnd> {
   const { state, controls } = run;
   const failure = environment.engine.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);

@@ -123,7 +123,7 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** Returns the answers of a parent to a fork that is resumed; undefined where the parent is gone. */
+/** Returns the answers of a parent to a fork that is resumed; undefined if the parent is gone. */
 export async function recalledAnswers(
   journal: Journal,
   { runId }: RunState,
@@ -136,7 +136,7 @@ export async function recalledAnswers(
       assertNotErased({ runId: parentId, erased: event.type === "run.erased" });
       answers.learn(event, at);
     }
-    // What the fork has used matters only where something is left to use.
+    // What the fork has used matters only if something is left to use.
     if (answers.hasAnswers) for await (const event of readEvents(journal, runId, { from: at + 1, signal })) answers.recall(event);
     return answers;
   } catch (error) {

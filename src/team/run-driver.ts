@@ -96,7 +96,7 @@ export interface RunDriver {
 /** A worker that is connected to an engine. */
 export interface ConnectedWorker {
   readonly id: string;
-  /** The address of its machine as the engine sees it; empty where it is unknown. */
+  /** The address of its machine as the engine sees it; empty if it is unknown. */
   readonly address: string;
   /** Milliseconds since 1970 when it connected, the last time. */
   readonly since: number;

@@ -279,7 +279,7 @@ export class Runs implements LocalRuns, RunHost {
   }
 }
 
-/** Concludes a run also where its work fails before it has concluded it. */
+/** Concludes a run also if its work fails before it has concluded it. */
 async function concluding<T>(given: ResumeOptions["conclude"], work: (conclude: ClaimedRun["conclude"]) => Promise<T>): Promise<T> {
   if (given === undefined) return work(undefined);
   let isConcluded = false;

@@ -91,7 +91,7 @@ export interface ResumeOptions {
   readonly rounds?: number;
   /**
    * Stops the run. Called after every round. Default: the condition of the run's record, which is refused with `STOP_CONDITION_NEEDED`
-   * where it names a function of a program; null: none.
+   * if it names a function of a program; null: none.
    */
   readonly stopWhen?: StopCondition | null;
   readonly signal?: AbortSignal;
@@ -117,8 +117,8 @@ export interface ResumeOptions {
   readonly reuse?: "all" | "none";
   /**
    * For a run that another living process owns. `follow`: `result` is the result that the owner records, and the owner does what is published,
-   * stopped, paused, hired or retired here; where it dies or leaves the run, this process continues it. `take`: the run is taken from its owner,
-   * whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, as it does where the journal has no `command`. Default `follow`.
+   * stopped, paused, hired or retired here; if it dies or leaves the run, this process continues it. `take`: the run is taken from its owner,
+   * whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, as it does if the journal has no `command`. Default `follow`.
    */
   readonly onOwned?: OnOwned;
   /**
@@ -128,8 +128,8 @@ export interface ResumeOptions {
   readonly prepare?: (o: { readonly signal: AbortSignal }) => Promise<void>;
   /**
    * Called when nothing of the run is at work here any more, before its end is recorded or the run is given back, such as to store its files;
-   * again where a message lets the run continue meanwhile. `error` is the reason why the run ends, undefined for one that finished, and a
-   * MovedError without `isDrained` where another process has taken the run. When it rejects, the run is given back without an end. Default: none.
+   * again if a message lets the run continue meanwhile. `error` is the reason why the run ends, undefined for one that finished, and a
+   * MovedError without `isDrained` if another process has taken the run. When it rejects, the run is given back without an end. Default: none.
    */
   readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
@@ -158,7 +158,7 @@ export const resumeOptions: Known<ResumeOptions> = {
 /** Options of a run that continues with further messages. */
 export interface ContinueOptions extends ResumeOptions {
   /**
-   * Messages from outside that come right after the resume, recorded together with it. A string becomes a user requirement, or feedback where
+   * Messages from outside that come right after the resume, recorded together with it. A string becomes a user requirement, or feedback if
    * a role watches `UserFeedback`. A message with the id of one that the run has from outside is not published again.
    */
   readonly add?: readonly (Message | string)[];

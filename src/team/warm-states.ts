@@ -10,7 +10,7 @@ import type { WarmMemories } from "../runtime/role-memories.ts";
  * record at each turn. The record stays the truth.
  *
  * WarmStates.M1 (`takeWarm`) a state has one user: it is taken out, and comes back when the run is at rest again and its events are durable.
- * WarmStates.M2 (`takeWarm`) a state is used only where the record ends with the event that the state has applied last.
+ * WarmStates.M2 (`takeWarm`) a state is used only if the record ends with the event that the state has applied last.
  * WarmStates.M3 (`keepWarm`) the states of one journal have a bound; the oldest leave first.
  */
 
@@ -34,7 +34,7 @@ const PER_MESSAGE = 300;
 
 const journals = new WeakMap<Journal, Map<string, Kept>>();
 
-/** Returns the state of a run, where the record has nothing else. @param read returns the events of the run from one on */
+/** Returns the state of a run, if the record has nothing else. @param read returns the events of the run from one on */
 export async function takeWarm(
   journal: Journal,
   runId: string,

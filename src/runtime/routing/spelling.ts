@@ -3,12 +3,12 @@ import { editDistance } from "../../kernel/known-options.ts";
 /** Quotes, the marks of Markdown and of mentions, spaces, and characters without a shape. */
 const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]|[.,:;!]+\s*$/gu;
 
-/** Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. */
+/** Returns an address in a normal form: models vary its Unicode form, letter case, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
   return address.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll(IGNORED, "");
 }
 
-/** Most names in a warning, most names that are compared for it, and most letters of a name that is: some milliseconds. */
+/** Limits on names in a warning, on compared names, and on the letters of one: some milliseconds of work. */
 const MAX_NEAR = 3;
 const MAX_COMPARED = 300;
 const MAX_LENGTH = 40;
