@@ -80,7 +80,7 @@ export class MemoryDraft implements MessageMemory {
     return this.put(message);
   }
 
-  /** Adds a message of the runtime, which is not checked again. @internal */
+  /** Adds a message of the runtime, without a check. @internal */
   put(message: Message): boolean {
     this.#open("add");
     if (this.#held(identityIn(this.#base, message)) !== undefined) return false;

@@ -30,7 +30,7 @@ export function callOf(what: string, o: StorageCall): StorageCall {
 export interface MemoryStorageOptions {
   /** Any string. It separates the roles of one store. */
   readonly roleId: string;
-  /** Whose memory of the role it is. Default: one for everybody. */
+  /** The scope of the memory. Default: one memory for all users. */
   readonly scope?: Scope | undefined;
   /** The run of added messages: ids are unique only within a run. Default: none. */
   readonly runId?: string | undefined;

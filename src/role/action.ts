@@ -43,7 +43,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   readonly needs: N = [] as readonly Address[] as N;
   /** Checks and types the output of the action. */
   readonly output: z.ZodType<O> | undefined = undefined;
-  /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
+  /** The part of its role's custom state that it needs. A role whose initial state does not match cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
   /** Answers the questions of this action, instead of the role's and the team's. The option `model` of a question takes precedence. */
@@ -111,7 +111,7 @@ function isActionName(value: unknown): value is string {
 }
 
 /**
- * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema if there is one.
+ * Makes an action from its parts. Without `run` it asks its model, or else the role's, with `prompt`, for the `output` schema if there is one.
  * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
  * @throws UsageError `ACTION_INVALID` for an empty name or a part of the wrong type; `OPTION_UNKNOWN`
@@ -137,7 +137,7 @@ export function defineAction<S extends z.ZodType = z.ZodType, const N extends re
   const owner = isActionName(name) ? `action ${name}` : "an action";
   checkParts({ code: "ACTION_INVALID", owner, required: ["name"] }, options, actionParts);
   checkKnownOptions(`defineAction ${JSON.stringify(name)}`, options, actionNames);
-  // The role's schema defines the state from here on: the two are compared when the role is hired.
+  // From here the role's schema defines the state: hiring compares the two schemas.
   return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }
 

@@ -13,7 +13,7 @@ export interface StepOut {
   readonly name: string;
   /**
    * Makes a message that is published when the activation ends. Its cause is the role's own name, unless `causeBy` gives another, and its
-   * parents are the messages that the activation has read since the last one with an answer. Without `sendTo` it is a broadcast.
+   * parents are the messages read since the last message with an answer. Without `sendTo` it is a broadcast.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; NotJsonError
    */
@@ -25,13 +25,13 @@ export interface StepOut {
    * @throws UsageError `DELAY_INVALID`, and as `say`
    */
   after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P>;
-  /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
+  /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and its activation count. */
   random(): number;
   /**
    * Returns the stream of that name for this call of the function: a function of the seed, the role's name, how often it has acted, the index
    * of the message in the activation, and the name.
    *
-   * @throws UsageError `STREAM_TAKEN` for a name that this call has asked for before
+   * @throws UsageError `STREAM_TAKEN` for a name used before in this call
    */
   stream(name: string): RandomStream;
   /** Returns milliseconds: when the activation began. */

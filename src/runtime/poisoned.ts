@@ -36,6 +36,6 @@ export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, 
 function poisoned(act: string, deaths: number): StepError {
   return new StepError(
     "POISONED",
-    `Expected ${act} to end, but the process died ${deaths} times during it. Its messages become dead letters. Check what its action does with them.`,
+    `Expected ${act} to end, but the process died ${deaths} times during it. Its messages become dead letters. Check how its action handles them.`,
   );
 }

@@ -176,6 +176,6 @@ function assertNeedsNothing(role: Role): void {
   if (waiting === undefined) return;
   throw new UsageError(
     "ROLE_INVALID",
-    `Expected role ${role.name} to need nothing that was said before, because this environment has memory: false, got a reaction that needs ${waiting.needs.join(", ")}. Write memory: {} in the role: then it remembers.`,
+    `Expected role ${role.name} to need no earlier message, because this environment has memory: false, got a reaction that needs ${waiting.needs.join(", ")}. Write memory: {} in the role, so that it remembers.`,
   );
 }

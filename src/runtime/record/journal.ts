@@ -181,7 +181,7 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, 
 }
 
 export function unknownRun(runId: string): JournalError {
-  const text = `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`;
+  const text = `Expected a run of this journal, got ${runId}, which is unknown. List the runs: journal.runs().`;
   return new JournalError("RUN_UNKNOWN", text);
 }
 
@@ -215,6 +215,6 @@ export function pageOf(runs: readonly RunInfo[], { limit, before, prefix = "" }:
 export function unknownBefore(runId: string): JournalError {
   return new JournalError(
     "RUN_UNKNOWN",
-    `Expected a run of this journal to list the runs before it, got ${runId}, which it does not have. List from the newest.`,
+    `Expected a run of this journal, to list the runs before it, got ${runId}, which is unknown. List from the newest.`,
   );
 }

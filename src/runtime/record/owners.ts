@@ -48,7 +48,7 @@ export class Owners {
     const owner = this.#owners.get(runId);
     if (owner === undefined) throw unowned(runId);
     if (owner.command === undefined) {
-      const text = `Expected an owner of run ${runId} that takes commands, but this one takes none. Wait until it has released the run.`;
+      const text = `Expected the owner of run ${runId} to take commands, but it does not. Wait until it has released the run.`;
       throw new JournalError("RUN_OWNED", text, { data: { runId } });
     }
     return jsonRoundTrip(await owner.command(jsonRoundTrip(command)));

@@ -271,7 +271,7 @@ export function roundsLeftOf(state: RunState, rounds: number): () => number {
 }
 
 export function damaged(what: string, cause?: unknown): JournalError {
-  return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
+  return new JournalError("JOURNAL_DAMAGED", `Expected a consistent record of a run, got one that contradicts itself: ${what}.`, { cause });
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` when the run never hired a role of that name. */

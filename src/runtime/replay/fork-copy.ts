@@ -107,7 +107,7 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
     const name = `${seq} ${nth}`;
     if (!known.has(name)) known.add(name);
     else
-      throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
+      throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Combine them.`);
   }
 }
 
@@ -117,12 +117,12 @@ export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange)
   if (found?.dropped === true)
     throw new UsageError(
       "FORK_CHANGE",
-      `Expected a message that was said, but that of event ${seq} was dropped. Fork the run it was dropped from.`,
+      `Expected a sent message, but the message of event ${seq} was dropped in a fork. Fork the run that it was dropped from.`,
     );
   if (found !== undefined) return found;
   throw new UsageError(
     "FORK_CHANGE",
-    `Expected event ${seq} to tell of a message number ${nth}, counted from 0, but it is "${event.type}" and has ${sent.length}.`,
+    `Expected event ${seq} to have a message number ${nth}, counted from 0, but it is "${event.type}" and has ${sent.length}.`,
   );
 }
 

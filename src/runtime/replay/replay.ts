@@ -142,7 +142,7 @@ function differenceOfMissed(act: string, { started }: StepRecord, failure: unkno
   const { name, request } = started;
   const why = failure === undefined ? "" : `, but fails: ${errorRecord(failure).message}`;
   return differenceOf(
-    `${act} asked for "${name}" then, and does not now${why}`,
+    `${act} asked for "${name}" in its record, but not in this replay${why}`,
     { kind: "not asked", act, name, recorded: request, now: null },
     failure,
   );
@@ -159,7 +159,7 @@ function asked({ act, name, request, asked: index, in: parent }: OpenQuestion, s
 function misplaced({ act, name, request }: StepStarted, wanted: string | number, state: RunState): DifferenceError {
   const steps = stepsOf(act, state).filter((started) => started.in === undefined);
   const then = steps.find((started) => (typeof wanted === "string" ? started.key : started.asked) === wanted);
-  const text = `${act} asks for "${name}" where it asked for ${then === undefined ? "nothing" : `"${then.name}"`} then: its steps come in another order`;
+  const text = `${act} asks for "${name}", but its record has ${then === undefined ? "no step" : `"${then.name}"`} at this position: its steps come in another order`;
   return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
 }
 

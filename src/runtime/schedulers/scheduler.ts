@@ -139,7 +139,7 @@ export function schedulerOf(given: unknown): Scheduler {
   if (isPolicyName(given.name)) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
-      `Expected a scheduler with a name of its own, got an object with the name of the built-in ${given.name}. Give it another name.`,
+      `Expected a scheduler with a new name, got an object with the name of the built-in ${given.name}. Give it another name.`,
     );
   }
   const fault = faultOf(given);
@@ -180,7 +180,7 @@ export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): S
   if (scheduler === undefined) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
-      `Expected the scheduler ${valueText(state.scheduler)} that the run began with, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
+      `Expected the scheduler ${valueText(state.scheduler)} of the run's record, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
     );
   }
   const [then, now] = [state, termsOf(recordedScheduler(scheduler))].map(({ delivery, clock, parameters }) =>
@@ -189,7 +189,7 @@ export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): S
   if (then === now) return scheduler;
   throw new UsageError(
     "SCHEDULER_DIFFERS",
-    `Expected the scheduler ${scheduler.name} with ${then}, as the run began, got one with ${now}. Give the team a scheduler with those.`,
+    `Expected the scheduler ${scheduler.name} with ${then}, as in the run's record, got ${now}. Give the team a scheduler with the recorded values.`,
   );
 }
 
@@ -198,7 +198,7 @@ export function assertArrivalOrder({ arrival }: { readonly arrival: ArrivalOrder
   if (given === undefined || given === arrival) return;
   throw new UsageError(
     "DELIVERY_DIFFERS",
-    `Expected the delivery "${arrival}", with which the run began, got "${given}". Give the team that one, or leave it out.`,
+    `Expected the delivery "${arrival}" of the run's record, got "${given}". Give the team the recorded delivery, or leave it out.`,
   );
 }
 

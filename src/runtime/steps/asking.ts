@@ -176,8 +176,8 @@ export class Nesting {
     if (!this.#isBeginning) return;
     throw new UsageError(
       "STEP_NESTED",
-      `Expected the effect of a step of ${this.#act} to ask through the door it is given, got ${method} of the outer context: ` +
-        `it would wait for its own step for ever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
+      `Expected the effect of a step of ${this.#act} to use the step port passed to it, got ${method} of the outer context: ` +
+        `it would wait for its own step forever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
     );
   }
 }

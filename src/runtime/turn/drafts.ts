@@ -80,7 +80,7 @@ export class Drafts {
       return plan;
     } catch (error) {
       if (!(error instanceof PlanError)) throw error;
-      const text = `Expected the plan of role ${this.#role.name} to be one at its end. ${error.message}`;
+      const text = `Expected the plan of role ${this.#role.name} to be valid at the end of the activation. ${error.message}`;
       throw new PlanError(error.code, text, { cause: error, data: error.data });
     }
   }

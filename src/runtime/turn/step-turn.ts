@@ -91,7 +91,7 @@ function stateIn(given: unknown, name: string): JsonObject {
     void Promise.resolve(given).catch(() => {});
     throw new UsageError(
       "STEP_RESULT",
-      `Expected the step function of ${name} to be done when it returns, got a promise. Do asynchronous work in a role with react, which sends its result as a message.`,
+      `Expected the step function of ${name} to be synchronous, got a promise. Do asynchronous work in a role with react, which sends its result as a message.`,
     );
   }
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as JsonObject;
