@@ -107,7 +107,7 @@ export class Brain {
     });
   }
 
-  /** Undefined where the caller is in no activation and in no call of a tool. @internal */
+  /** Undefined if the caller is in no activation and in no call of a tool. @internal */
   innerRun(request: JsonObject): InnerRun | undefined {
     const { name = "agent", model, steps } = this.#options;
     const meter = steps === undefined ? meterFor(model, [this.#pool]) : undefined;

@@ -30,7 +30,7 @@ export interface RecallOptions {
   readonly maxTokens?: number;
   /** When given, an omitted share is 0. */
   readonly shares?: RecallShares;
-  /** Related messages at most, besides their neighbours. Default 4. */
+  /** Related messages at most, besides their neighbors. Default 4. */
   readonly k?: number;
   /** Minimum similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
@@ -63,9 +63,9 @@ export interface RoleMemoryOptions {
   readonly embedder?: Embedder;
   /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes the index of words where there is no embedder. Default: `minisearch` of `troupe/memory`. */
+  /** Makes the index of words if there is no embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
-  /** How far the role remembers. Default: for the user that its run names, else for the conversation; without a scope for all runs. */
+  /** The scope of the memory. Default: the user that the run names, else the conversation; without a scope all runs. */
   readonly scope?: MemoryReach;
   /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number;

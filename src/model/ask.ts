@@ -34,7 +34,7 @@ export interface CallParts extends TextListener {
 export interface AskInput extends CallParts {
   readonly messages: readonly ChatMessage[];
   readonly temperature?: number | undefined;
-  /** Default: no limit, and 16,384 where a price is known. */
+  /** Default: no limit, and 16,384 if a price is known. */
   readonly maxTokens?: number | undefined;
   readonly seed?: number | undefined;
   readonly stop?: readonly string[] | undefined;
@@ -159,7 +159,7 @@ function requestOf(asked: Asked, model: ChatModel): ChatRequest {
 
 /** Called for every try of a live call, and once for an answer from a record. */
 export interface CallMeter {
-  /** @param hold micro-dollars; 0 where `isUnpriced` */
+  /** @param hold micro-dollars; 0 if `isUnpriced` */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
   /** @param cost micro-dollars of all tries; undefined: unknown */
@@ -257,7 +257,7 @@ export function missingModel(who: string): never {
 }
 
 /**
- * Returns the meter of an agent, a flow or an environment that begins now. None where its own pools are those of the step around it: then
+ * Returns the meter of an agent, a flow or an environment that begins now. None if its own pools are those of the step around it: then
  * its spending is part of the cost of that step.
  */
 export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {

@@ -9,14 +9,14 @@ export interface ChatModel {
   readonly id: string;
   /** Default: the price table decides by `id`. */
   readonly price?: ModelPrice;
-  /** Tokens of one reply, where the provider has a limit. */
+  /** Tokens of one reply, if the provider has a limit. */
   readonly maxOutputTokens?: number;
   /** Default: those of the caller, else {@link DEFAULT_TIMEOUTS}. */
   readonly timeouts?: CallTimeouts;
-  /** False where the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
+  /** False if the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
   readonly streams?: boolean;
   /**
-   * True where the server neither does nor bills a request again whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a
+   * True if the server neither does nor bills a request again whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a
    * crash cut off then counts nothing besides the call that repeats it. Default false.
    */
   readonly dropsRepeats?: boolean;
@@ -24,7 +24,7 @@ export interface ChatModel {
   readonly extra?: Readonly<Record<string, Json>>;
   /** One attempt: retries, limits and billing are the caller's. */
   chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
-  /** The last chunk has `finishReason`, and `usage` where the provider reports it. */
+  /** The last chunk has `finishReason`, and `usage` if the provider reports it. */
   stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
 }
 
@@ -92,9 +92,9 @@ export interface ChatResponse {
   readonly finishReason: FinishReason;
   /** Undefined when the provider reported none. */
   readonly usage?: Usage;
-  /** The model's own words of refusal, where the provider marks them. */
+  /** The model's own words of refusal, if the provider marks them. */
   readonly refusal?: string;
-  /** The model that answered, where several could. */
+  /** The model that answered, if several could. */
   readonly model?: string;
   readonly reasoning?: Reasoning;
 }

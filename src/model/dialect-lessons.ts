@@ -21,7 +21,7 @@ const NOT_TAKEN =
 const SCHEMA_WORDS =
   /\b(prefixItems|additionalProperties|exclusiveMinimum|exclusiveMaximum|minimum|maximum|minLength|maxLength|minItems|maxItems|pattern|patternProperties|propertyNames|format|const|default|examples|title|\$schema|\$ref|\$defs|not|oneOf|allOf|multipleOf|uniqueItems)\b/g;
 
-/** A lesson, and the limit on this one reply where the server says how much room is left. */
+/** A lesson, and the limit on this one reply if the server says how much room is left. */
 export interface Learnt {
   readonly dialect: Dialect;
   readonly maxTokens?: number;

@@ -25,7 +25,7 @@ export const dialectShape = z
     toolNames: z.boolean(),
     /** True: ids of calls are nine letters and digits. */
     shortIds: z.boolean(),
-    /** True: each message with calls has `reasoning_content`, empty where there was none. */
+    /** True: each message with calls has `reasoning_content`, empty if there was none. */
     reasoning: z.boolean(),
     /** Fields of the request that are left out. */
     omit: z.array(z.string()),
@@ -147,7 +147,7 @@ function withLength(body: JsonObject, { maxTokensField, maxTokens = Infinity, wi
   return most === asked && field in body ? body : { ...rest, [field]: most };
 }
 
-/** The form of the reply in words, where the server does not enforce it. */
+/** The form of the reply in words, if the server does not enforce it. */
 function inFormat(body: JsonObject, format: "json" | "text"): JsonObject {
   const { response_format: asked, ...rest } = body;
   if (!isRecord(asked)) return body;

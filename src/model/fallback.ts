@@ -67,7 +67,7 @@ export function fallback(models: readonly ChatModel[], options: FallbackOptions 
  *
  * @param choose gets the request, and returns a model at once
  * @param id name of the model in the record and in the address of its calls. Default `route`
- * @throws UsageError `ARGUMENT_INVALID`; the call throws `OPTION_INVALID` where the choice is no model
+ * @throws UsageError `ARGUMENT_INVALID`; the call throws `OPTION_INVALID` if the choice is no model
  * @example
  * import { route } from "troupe";
  * import { scriptedModel } from "troupe/testing";

@@ -29,7 +29,7 @@ export interface LimitRequest {
 /** A place among the calls in flight. */
 export interface Lease {
   /**
-   * Called right before the call begins. Where other calls took the room since the place was given, it waits until there is room again: for
+   * Called right before the call begins. If other calls took the room since the place was given, it waits until there is room again: for
    * time only, so a call may wait here while it holds money. Left out: a place is good at any time.
    *
    * @throws ControlError when the signal of the request aborts first
@@ -117,7 +117,7 @@ export function sharedLimits(limits: LimitOptions | ModelLimits | undefined): Mo
   return limits === undefined || isModelLimits(limits) ? limits : modelLimits(limits);
 }
 
-/** A call waits for a place in each. @returns undefined where there are none */
+/** A call waits for a place in each. @returns undefined if there are none */
 export function allLimits(...given: readonly (ModelLimits | undefined)[]): ModelLimits | undefined {
   const different = new Set(given.filter((limits) => limits !== undefined).flatMap((limits) => membersOf(limits)));
   const [first] = different;
@@ -242,9 +242,9 @@ class RateWindow {
   }
 
   /**
-   * Counts a use from now on. @returns false where there is no room now: it is left out then
+   * Counts a use from now on. @returns false if there is no room now: it is left out then
    *
-   * @returns false where there is no room now: it is left out then
+   * @returns false if there is no room now: it is left out then
    */
   begin(entry: RateUse, now: number): boolean {
     if (entry.at === now) return true;

@@ -61,7 +61,7 @@ const NO_TOOLS = new RegExp(
 );
 /** Servers have no code for this refusal. */
 const IMAGES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
-/** llama.cpp answers 500 where a template refuses the request. */
+/** llama.cpp answers 500 when a template refuses the request. */
 export const TEMPLATE = /jinja|chat.?template|\balternat|role not supported|raise_exception/i;
 
 /** What a refusal says the model or its server does not take; undefined for other refusals. */
