@@ -29,7 +29,7 @@ export interface AgentOptions extends BrainOptions {
   readonly description?: string;
   /** A change of a collection counts from the next step on. */
   readonly tools?: ToolCollection | Iterable<Tool>;
-  /** Keeps the conversation from run to run. Default: in this process. An `AgentMemory` has its own tools. */
+  /** Keeps the conversation from run to run. Default: in this process. An `AgentMemory` brings its own tools, so do not pass `tools` as well. */
   readonly memory?: AgentMemory | ChatMemory;
   /** Adds the tool `terminate`, but not to a memory's own tools or a tool of that name. Default true. */
   readonly terminate?: boolean;
@@ -45,13 +45,13 @@ const agentOptions: Known<AgentOptions> = {
 
 /** Options of one run. */
 export interface AgentRunOptions {
-  /** Inside a role pass the role's own: another one would suspend the whole activation. */
+  /** Inside a role pass the role's signal: another one would suspend the whole activation. */
   readonly signal?: AbortSignal;
 }
 
 const agentRunOptions: Known<AgentRunOptions> = { signal: kinds.signal };
 
-/** Its events, from the beginning for every reader but for pieces of text and of progress. */
+/** The events of a run. Every reader gets all of them from the start, except text and progress pieces, which late readers miss. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;

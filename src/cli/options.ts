@@ -1,3 +1,4 @@
+import type { Dialect } from "../model/dialect.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
@@ -8,6 +9,7 @@ export interface Values {
   readonly name: string;
   readonly dollars: MicroUsd;
   readonly price: ModelPrice;
+  readonly dialect: Dialect;
   readonly count: number;
   readonly index: number;
   readonly size: number;
@@ -161,6 +163,14 @@ export const MODEL = {
   price: option("--price <in,out>", "what the model costs, in dollars for a million tokens; a third number for cached ones", {
     value: "price",
   }),
+  dialect: option(
+    "--dialect <fields>",
+    "what its server takes, such as maxTokens=4096,stream=false,omit=seed (default: learned from its refusals)",
+    {
+      value: "dialect",
+      config: "dialect",
+    },
+  ),
   firstByte: option("--first-byte <time>", `longest silence before an answer begins, such as 90 or 5m, or none ${limitText("firstByte")}`, {
     value: "time",
     config: "firstByte",
@@ -185,11 +195,13 @@ const COMMON = {
   yes: option("-y, --yes", "do not ask"),
   file: option("-f, --file <file>", "read the idea from a file"),
   reuse: option("--reuse <which>", "", { value: ["all", "none"] }),
-  to: option("--to <role>", "the role it is for (default: the roles that watch what a user says)"),
+  to: option("--to <role>", "the role that gets it (default: the roles that watch what a user says)"),
   as: option("--as <name>", ""),
   determinism: option("--determinism", ""),
   ping: option("--ping", "ask the model for one word, which may cost a fraction of a cent"),
-  at: option("--at <seq>", "the last event it shares with the run (default: the last one changed, else all)", { value: "seq" }),
+  dialects: option("--dialects", "list the lessons of the last 24 hours from refusals of servers; check nothing"),
+  clear: option("--clear", "with --dialects: remove them"),
+  at: option("--at <seq>", "the last event shared with the run (default: the last one edited or dropped, else all)", { value: "seq" }),
   edit: option("--edit <seq=file>", "a message says what the file says; as JSON where it carries data", { list: true }),
   drop: option("--drop <seq>", "a message is never delivered", { list: true }),
   add: option("--add <file>", "say something more, after the events shared", { list: true }),
@@ -209,7 +221,7 @@ const STORED = {
   ),
   html: option("--html <file>", "write the run and the inspector instead: one page for a browser, which needs no network"),
   content: option("--content", "with --otlp: the contents of prompts, answers and tools too"),
-  cost: option("--cost <dollars>", "what the bill of the provider has for each of them (default: nothing)", { value: "dollars" }),
+  cost: option("--cost <dollars>", "what the provider billed for each lost call (default: nothing)", { value: "dollars" }),
   user: option("--user <name>", "what this person has said, as the runs name them"),
   conversation: option("--conversation <id>", "what was said in the run with this id, and in its forks"),
   tenant: option("--tenant <name>", "what was said for this tenant of a server"),
@@ -278,7 +290,7 @@ const EXPERIMENT = {
   value: option("--value <column>", "the color of a heat map (default: the first measure that is a number)"),
   series: option("--series <column>", "a color for each of its values"),
   hold: option("--hold", "with --x round: runs that have ended keep their last values, as states do"),
-  runs: option("--runs <n>", "the most runs that are repeated, spread over the experiment (default: all)", {
+  runs: option("--runs <n>", "how many runs to repeat at most, spread over the experiment (default: all)", {
     value: "count",
     max: 1_000_000,
   }),

@@ -88,8 +88,8 @@ export class QueueFullError extends TroupeError {
  * console.log(new TimeoutError("the call", 10).code); // TIMEOUT
  */
 export class TimeoutError extends TroupeError {
-  constructor(what: string, ms: number) {
-    super("TIMEOUT", `Expected ${what} to end within ${ms} ms, but it did not. Raise the limit or find what it waits for.`);
+  constructor(what: string, ms: number, hint = "") {
+    super("TIMEOUT", `Expected ${what} to end within ${ms} ms, but it did not. Raise the limit or find what it waits for.${hint}`);
   }
 }
 

@@ -10,7 +10,7 @@ export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readon
 export function applyMemoryOp(memory: Memory, op: MemoryOp): void {
   if (op[0] === "+") memory.put(op[1]);
   else if (op[0] === "0") memory.clear();
-  else memory.forget(op[1]);
+  else memory.deleteByIdentity(op[1]);
 }
 
 /** Options of a {@link MemoryDraft}. */
@@ -206,7 +206,7 @@ export class MemoryDraft implements MessageMemory {
 
   #delete(message: Message): void {
     const identity = identityIn(this.#base, message);
-    this.#copied().forget(identity);
+    this.#copied().deleteByIdentity(identity);
     this.#ops.push(["-", identity]);
   }
 }

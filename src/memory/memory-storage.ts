@@ -43,13 +43,13 @@ export interface RankedMessage extends StoredMessage {
 /**
  * The long-term memory of one role: its messages in a store, and the search for them.
  *
- * Owns this process's knowledge of the store, and the order of its jobs. The store owns the messages; vectors are stored only to save work.
- *
- * MemoryStorage.L1 (`addBatch`) messages are durable when `add` has resolved; when the embedder fails, `add` rejects, the messages are stored
- * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes
- * nothing. MemoryStorage.L4 (`VectorSearch`) lost or changed vectors, and those of another embedder, are computed again before the next search.
- * MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other processes. MemoryStorage.L6 (`#expire`) an expired message is
- * never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for its own.
+ * Owns this process's cached view of the store, and the order of its operations.
+ * MemoryStorage.L1 (`addBatch`) `add` resolves once the messages are durable. If the embedder fails it rejects, but the messages are stored.
+ * MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes nothing.
+ * MemoryStorage.L3 (`VectorSearch`) missing, damaged and foreign vectors are computed again before the next search.
+ * MemoryStorage.L4 (`StoredMessages`) every answer includes the changes of other processes.
+ * MemoryStorage.L5 (`#expire`) searches never find an expired message.
+ * MemoryStorage.L6 (`#inTurn`) jobs run one after another, and each caller waits for its own.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
@@ -62,7 +62,7 @@ export interface RankedMessage extends StoredMessage {
 export class MemoryStorage {
   readonly #parts: StorageParts;
   readonly #known: StoredMessages;
-  /** One of the two finds the messages. */
+  /** By vectors with an embedder, else by words. */
   readonly #search: VectorSearch | WordSearch;
   readonly #turns = new KeyTurns();
   #isClosed = false;
@@ -81,7 +81,7 @@ export class MemoryStorage {
     return this.#parts.scope.role;
   }
 
-  /** The role, and whose memory of it this is. */
+  /** The role, and the scope of its memory. */
   get scope(): MemoryScope {
     return this.#parts.scope;
   }
@@ -161,7 +161,7 @@ export class MemoryStorage {
     return this.#inTurn(() => this.#known.removed(identities));
   }
 
-  /** Deletes messages that were moved, and so may be stored here again. @internal */
+  /** Deletes messages that were moved elsewhere and may return. @internal */
   discard(entries: readonly StoredMessage[]): Promise<number> {
     return this.#inTurn(() => this.#known.remove(entries, { mayReturn: true }));
   }
@@ -192,7 +192,7 @@ export class MemoryStorage {
     return this.#inTurn(() => this.#known.find(identities));
   }
 
-  /** Returns the neighbours of a place in its run: nearest first, `count` on each side. @internal */
+  /** Returns the neighbors of a place in its run: nearest first, `count` on each side. @internal */
   around(place: number, count: number): Promise<readonly StoredMessage[]> {
     return this.#inTurn(() => this.#known.around(place, count));
   }
@@ -283,7 +283,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Closes the store after all jobs. */
+  /** Closes the store after the pending jobs. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -300,7 +300,7 @@ export class MemoryStorage {
     return this.#search instanceof VectorSearch ? this.#search : undefined;
   }
 
-  /** Works with the vectors of all messages. Nothing is read without an embedder. */
+  /** Without an embedder it reads nothing. */
   #withVectors(work: (vectors: VectorSearch) => Promise<void>): Promise<void> {
     const vectors = this.#vectors;
     return this.#inTurn(async () => {
@@ -314,7 +314,7 @@ export class MemoryStorage {
     return Math.max(this.#parts.clock.now(), (await this.#known.newestAdded()) + TICK);
   }
 
-  /** The store knows which messages it has, so nothing is read before. */
+  /** The store ignores messages it already has, so nothing is read first. */
   async #store(entries: readonly MessageToStore[], { embeds = false, isRecorded = false, signal }: StoreCall): Promise<number> {
     if (embeds) await this.#vectors?.measure();
     const removed = isRecorded ? await this.#known.removed(entries.map(({ runId, message: { id } }) => ({ runId, id }))) : [];

@@ -37,8 +37,8 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: ki
  * Memory.M1 (`identityIn`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
  * Memory.M2 (`SlotList`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
  * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
- * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
- * a negative `k` is an error.
+ * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortised.
+ * Memory.M5 (`checkedCount`) `get(0)` returns all messages, and a negative `k` is an error.
  *
  * @example
  * import { createMessage, Memory } from "troupe";
@@ -84,7 +84,7 @@ export class Memory implements MessageMemory {
     return this.put(message);
   }
 
-  /** Adds a message of the runtime, which is not checked again. @internal */
+  /** Adds a message of the runtime, without a check. @internal */
   put(message: Message, isNew = false): boolean {
     const identity = this.ignoreId ? message.content : message.id;
     if (!isNew && this.#held.has(identity)) return false;
@@ -95,7 +95,7 @@ export class Memory implements MessageMemory {
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) {
       const oldest = this.#all.at(0) as Message;
-      this.forget(identityIn(this, oldest));
+      this.deleteByIdentity(identityIn(this, oldest));
       this.#onEvict?.(oldest);
     }
     return true;
@@ -121,7 +121,7 @@ export class Memory implements MessageMemory {
     return this.#held.get(identity)?.message;
   }
 
-  /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
+  /** Returns the held message for a message or an id. With `ignoreId`, an id finds the newest match and costs O(n); otherwise O(1). */
   find(target: Message | string): Message | undefined {
     const identity = targetIn(this, target);
     return identity === undefined ? undefined : this.held(identity);
@@ -169,23 +169,23 @@ export class Memory implements MessageMemory {
 
   delete(target: Message | string): boolean {
     const message = this.find(target);
-    return message !== undefined && this.forget(identityIn(this, message));
+    return message !== undefined && this.deleteByIdentity(identityIn(this, message));
   }
 
   deleteNewest(): Message | undefined {
     const newest = this.#all.at(-1);
-    if (newest !== undefined) this.forget(identityIn(this, newest));
+    if (newest !== undefined) this.deleteByIdentity(identityIn(this, newest));
     return newest;
   }
 
   deleteOlderThan(timestampMs: number): number {
     const old = olderThan(this, timestampMs);
-    for (const message of old) this.forget(identityIn(this, message));
+    for (const message of old) this.deleteByIdentity(identityIn(this, message));
     return old.length;
   }
 
   /** Deletes the message of an identity. @internal */
-  forget(identity: string): boolean {
+  deleteByIdentity(identity: string): boolean {
     const slot = this.#held.get(identity);
     if (slot === undefined) return false;
     this.#held.delete(identity);
@@ -293,10 +293,10 @@ const DELETED = 0;
 const FEW_DELETED = 8;
 
 /**
- * Slots in order of arrival. Its memory marks the deleted ones, and reports each to `dropped`.
+ * Slots in order of arrival. The memory marks the deleted ones, and calls `dropped` for each.
  *
- * SlotList.A1 (`dropped`) a list has at most as many deleted slots as others, besides a few, and none at its ends.
- * SlotList.A2 (`slots`) compacting makes a new array, so an open iteration continues over the old one, and skips deleted messages.
+ * SlotList.A1 (`dropped`) deleted slots never outnumber live ones by more than `FEW_DELETED`, and none is at either end.
+ * SlotList.A2 (`slots`) compacting makes a new array, so an open iteration continues over the old one and skips deleted slots.
  */
 class SlotList {
   #slots: Slot[] = [];

@@ -48,7 +48,7 @@ export interface CallPolicy extends CallTuning {
   readonly onPrice?: ((model: string, price: ModelPrice | undefined) => void) | undefined;
 }
 
-/** The bounds and the prices of the run around it hold too. */
+/** Merges the policy of an enclosing run: its prices and limits also apply. */
 export function policyWithin(above: CallPolicy | undefined, own: CallPolicy): CallPolicy {
   if (above === undefined) return own;
   return {
@@ -67,8 +67,8 @@ export interface CallDeps extends CallPolicy, TextListener {
 }
 
 /**
- * Limits the reply under a budget: without a limit its cost has no bound. A step's address does not have it. A free model needs none, and
- * a server with a small window would refuse it.
+ * Limits the reply under a budget: without a limit its cost has no bound. The limit is not part of the step's address. A free model gets no
+ * limit, because a server with a small window would refuse it.
  */
 function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requirePrice, attempts }: CallDeps): ChatRequest {
   const { budget } = attempts;
@@ -80,7 +80,7 @@ function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requir
 
 /**
  * Asks a model, with retries: each try waits for its limits, reserves its possible cost, is watched, checked and settled, and is repeated
- * after a failure that may pass. The answer always has usage, estimated from characters where the provider reports none.
+ * after a failure that may pass. The answer always has usage, estimated from characters if the provider reports none.
  *
  * A try settles by the provider's usage; at zero when it was refused before the model ran; at its whole hold when it may have run without a
  * report: silence, a cut or reset connection, an abort, most 5xx. Without a known price the hold is 0 and the cost unknown.
@@ -91,7 +91,7 @@ function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requir
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
   const plan = (model as PlannedModel)[PLAN]?.(request);
   if (plan === undefined) return askOne(model, request, deps, heldFor(model, request, deps));
-  // Whichever model answers, the dearest fits.
+  // Reserve the hold of the most expensive model, whichever one answers.
   const hold = Math.max(...plan.map((one) => heldFor(one.model, request, deps)));
   for (const { model: candidate, tries, next } of plan) {
     const retry = tries === undefined ? deps.retry : { ...deps.retry, tries, outage: 0 };
@@ -141,7 +141,7 @@ async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, ho
 
 const answered = new WeakSet<ChatModel>();
 
-/** The first failure of an outage is for the person who waits, all others for the log. */
+/** Reports the first failure of an outage as an error, for the person who waits, and the others as warnings. */
 function reportRetry({ model, deps }: Call, { message }: Error, n: number, { delay, outage, isFirst = false }: NextTry): void {
   if (outage === undefined) return deps.logger?.warn(`${model.id}: try ${n} failed, next in ${delay} ms. ${message}`);
   const text = `${model.id} is away and is asked again for ${seconds(outage)}, next in ${seconds(delay)}. ${message}`;
@@ -167,8 +167,7 @@ interface Call {
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
 
 /**
- * A call takes its place among the limits before it reserves money, so that a waiting call keeps no money from others. Once it has both, it
- * waits for time only.
+ * A call acquires its limits before it reserves money, so that a waiting call withholds no money from others. Then it waits for time only.
  */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
   const { clock } = call.deps;
@@ -252,7 +251,7 @@ function usageOf(error: Error): Usage | undefined {
   return error instanceof ModelError ? soundUsage(errorData(error).usage) : undefined;
 }
 
-/** Undefined when it cannot be true: no answer takes no tokens at all. */
+/** Undefined if the usage is implausible: every answer uses some tokens. */
 function soundUsage(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined || usage.estimated === true) return undefined;
   const { inputTokens, outputTokens, cachedTokens } = usage;
@@ -294,6 +293,6 @@ function withTries(error: Error, tries: number): Error {
 function unpriced(id: string): ModelError {
   return modelError(
     "MODEL_UNPRICED",
-    `Expected a price for ${id}, for a budget cannot bind a model without one, but none is known. Give one (\`price\`, \`prices\`, or --price), or say allowUnpriced.`,
+    `Expected a price for ${id}, because a budget needs one, but none is known. Set \`price\`, \`prices\` or --price, or pass allowUnpriced.`,
   );
 }

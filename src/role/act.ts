@@ -34,18 +34,18 @@ export function replaceNews(news: readonly Message[], messages: readonly Message
 export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
   if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
-  rc.began?.(action.name);
+  rc.actionStarted?.(action.name);
   let result: unknown;
   try {
     const isMetered = rc.meter !== undefined && action.run !== Action.prototype.run;
     result = isMetered ? withMeter(rc.meter, runAction, action, view) : runAction(action, view);
   } catch (error) {
-    return broke(rc, action, error);
+    return failed(rc, action, error);
   }
   if (!isThenable(result)) return remembered(rc, action, view, result);
   return Promise.resolve(result).then(
     (came) => remembered(rc, action, view, came),
-    (error: unknown) => broke(rc, action, error),
+    (error: unknown) => failed(rc, action, error),
   );
 }
 
@@ -53,8 +53,8 @@ function runAction<S>(action: Action, view: ActionView<readonly Address[], S>): 
   return action.run(view as unknown as ActionContext<never>);
 }
 
-function broke<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never {
-  rc.broke?.(name, error);
+function failed<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never {
+  rc.actionFailed?.(name, error);
   throw error;
 }
 

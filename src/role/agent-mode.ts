@@ -33,7 +33,7 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   const action = spec.actions[0];
   const cause = action?.name ?? role.name;
   const task = (role.agent?.task ?? said)(rc.news);
-  rc.began?.(cause);
+  rc.actionStarted?.(cause);
   if (action?.output !== undefined) {
     const { output, denied } = await typedBy(role, spec, rc, task, action.output);
     return kept(rc, typedMessage(rc, action, output, denied));

@@ -163,9 +163,9 @@ export interface RoleContext<S = CustomState> {
   readonly human: Human;
   /** The role's identity and its colleagues, as in the prompt of its model. */
   readonly introduction: string;
-  /** {@link deps} for the tools of the role; undefined where there are none. @internal */
+  /** {@link deps} for the tools of the role; undefined if there are none. @internal */
   readonly toolDeps?: Deps | undefined;
-  /** What code of the activation finds that starts agents, flows and teams, or asks other models. @internal */
+  /** For code of the activation that starts agents, flows and teams, or asks other models. @internal */
   readonly meter?: Meter | undefined;
   /** For time limits only: the record of a run must not depend on it. @internal */
   readonly clock: Clock;
@@ -173,10 +173,10 @@ export interface RoleContext<S = CustomState> {
   readonly spec?: RoleSpec;
   /** The state of the activation's loop of thinking and acting. @internal */
   loop?: ReactLoop | undefined;
-  /** Called when an action begins. @internal */
-  began?(action: string): void;
+  /** Called when an action starts. @internal */
+  actionStarted?(action: string): void;
   /** Called with the error of an action. @internal */
-  broke?(action: string, error: unknown): void;
+  actionFailed?(action: string, error: unknown): void;
 }
 
 /** The context of an action: the role's context with the input of the action. */

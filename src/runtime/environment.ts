@@ -55,11 +55,11 @@ import { type RoleView, roleView } from "./role-view.ts";
 import { recordedEnd, type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**
- * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only where it is given
- * a journal; a {@link Team} adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds of one `run`, a random seed.
- * It owns the hired roles, and the log that alone writes the run's state.
+ * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only if given a
+ * journal; a {@link Team} adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds for each `run`, a random seed.
+ * It owns the hired roles, and the log, which alone writes the run's state.
  *
- * Environment.E1 (`#alone`): at most one run is under way. It is over when its record is released.
+ * Environment.E1 (`#alone`): at most one run is under way. A run is over once its record is released.
  *
  * @example
  * import { createMessage, defineRole, Environment } from "troupe";
@@ -104,7 +104,7 @@ export class Environment {
     const isLive = backing.mode !== "replay";
     const record = recordOf(options, backing, state);
     this.#own = record.own;
-    // Without a journal all environments have one name, and a store would take their runs for one run.
+    // Without a journal all environments share one id, so a memory store would merge their runs.
     const runId = lazily(() => (record.owned === undefined ? freshRunId(clock.now()) : state.runId));
     const warn = (role: string | undefined, text: string): void => this.engine.warn(role, mask(text));
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
@@ -168,7 +168,7 @@ export class Environment {
   }
 
   /**
-   * Publishes a message from outside. A string becomes a user requirement; a later one becomes feedback where a role watches
+   * Publishes a message from outside. A string becomes a user requirement; a later one becomes feedback if a role watches
    * `UserFeedback`. A priority belongs to the message: `createMessage(text, { priority })`.
    *
    * @throws UsageError `MESSAGE_INVALID`; `OPTION_UNKNOWN` for options besides the message; QueueFullError `MAILBOX_FULL`
@@ -179,8 +179,8 @@ export class Environment {
   }
 
   /**
-   * Runs until no role has mail, `rounds` more rounds have passed, or something stops the run. The result reports a failing role; nothing
-   * is thrown. The next `run` continues a stopped one.
+   * Runs until no role has mail, until another `rounds` rounds have passed, or until something stops the run. The result reports a failing
+   * role; `run` does not throw for it. The next `run` continues a stopped one.
    *
    * @throws UsageError `RUN_TWICE` while a run is under way; `OPTION_INVALID` for an invalid option.
    */
@@ -203,7 +203,7 @@ export class Environment {
         for (const [role, text] of firstWarnings(this.#hired, this.state, this.#options.edges)) this.engine.warn(role, text);
       this.#hasWarned = true;
       const reason = await this.engine.run(bounds);
-      // Stores get only durable events. Without stores the end of the run is written together with the pending events.
+      // Stores get only durable events. Without stores, one write has the pending events and the end of the run.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
       return { reason, failure: this.engine.failure, control: this.engine.control };
@@ -213,9 +213,9 @@ export class Environment {
   }
 
   /**
-   * Waits until everything that was published is in the journal, and gives the run up, so that another process can continue it. `run` does so at
-   * its end; this is for a message that was published after it, and for an environment that was restored and not run. Without a journal it does
-   * nothing. The next message or `run` claims the run again.
+   * Waits until the journal has every published message, and releases the run, so that another process can continue it. `run` does this
+   * itself; call `close` after publishing a message that no `run` follows, or after a restore without a run. Without a journal it does nothing.
+   * The next message or `run` claims the run again.
    *
    * @throws UsageError `RUN_TWICE` while a run is under way
    * @throws JournalError when the journal refuses an event or the release
@@ -250,8 +250,8 @@ export class Environment {
 
   /**
    * Returns an environment that continues from a snapshot, or from its record in a journal, as if it had not stopped: it has the same roles, mailboxes,
-   * memories and random numbers. Model, clock, limits and other things outside of the state are given again, and a scheduler of one's own; the
-   * streams of {@link Environment.stream} begin anew. One that is restored from its record claims the run, and continues the record.
+   * memories and random numbers. Pass the model, clock, limits and any custom scheduler again; they are not part of the state. The streams of
+   * {@link Environment.stream} begin anew. An environment restored from its record claims the run, and continues the record.
    *
    * @param o its `roles` are the definitions of the hired roles, found by their own names
    * @throws UsageError `SNAPSHOT_INVALID` for a snapshot that is damaged or of another version; `TEAM_CHANGED`, `SCHEDULER_UNKNOWN`,
@@ -294,7 +294,7 @@ export class Environment {
     return this.#log.state;
   }
 
-  /** True when no role has mail, no message is delayed and no turn is under way. All are counted. */
+  /** True when no role has mail, no message is delayed and no turn is under way. All three are counters, so this is exact. */
   get isIdle(): boolean {
     return this.engine.isIdle;
   }
@@ -309,9 +309,9 @@ export class Environment {
   }
 
   /**
-   * Returns a random stream of the environment, for what is drawn outside the roles: a function of the seed and the name.
+   * Returns a random stream for draws outside the roles: a function of the seed and the name.
    *
-   * @throws UsageError `STREAM_TAKEN` for a name that was asked for before
+   * @throws UsageError `STREAM_TAKEN` for a name that was used before
    *
    * @example
    * import { Environment } from "troupe";
@@ -347,7 +347,7 @@ export class Environment {
     return this.#observers.on(type, listener);
   }
 
-  /** Returns the history and the roles (mailboxes, memories, states, plans) as plain JSON, to look at. {@link snapshot} has the whole state. */
+  /** Returns the history and the roles (mailboxes, memories, states, plans) as plain JSON, for inspection. {@link snapshot} has the whole state. */
   toJSON(): Json {
     return environmentJson(this.state, this.description);
   }

@@ -17,9 +17,9 @@ import { changeOptions, hireOptions, type RunChangeOptions } from "./team-option
 
 /** The entry to a run under way, for changes and commands from outside. */
 export interface RunEntry {
-  /** @throws MovedError when the run has passed to another owner before the change was recorded */
+  /** @throws MovedError if the run passed to another owner before the change was recorded */
   change<T>(change: RunChange<T>): Promise<T>;
-  /** Has the owner in another process stop, pause or continue the run. Undefined where this process drives it. */
+  /** Asks the owner in another process to stop, pause or continue the run. Undefined if this process drives it. */
   readonly command?: (command: RunCommand) => Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ export interface RunHost {
     change: RunChange<T>,
     o: { readonly observers: ObserverRegistry; readonly onTeamChange?: OnTeamChange | undefined },
   ): Promise<T>;
-  /** Reports something about a run to the logger and the observers. */
+  /** Reports a warning about a run to the logger and the observers. */
   warn(text: string, observers: ObserverRegistry): void;
 }
 
@@ -86,9 +86,9 @@ const resultMembers: OfResult & ResultMembers = {
  *
  * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
  * Run.H2 (`stop`, `drain`): activations that are under way stay open, so that the run can be resumed.
- * Run.H3 (`publish`): a message that comes while the run is driven is recorded before its end, and the run continues; a later one is recorded
- * after it, and waits for a resume.
- * Run.H4 (`started`): it rejects only for a run of which nothing was recorded, and never as an unhandled rejection.
+ * Run.H3 (`publish`): a message that comes while the run is driven is recorded before the end of the run, which continues; a later message is
+ * recorded after the end, and waits for a resume.
+ * Run.H4 (`started`): it rejects only for a run without a recorded event, and never as an unhandled rejection.
  *
  * @example
  * import { defineAction, defineRole, type Run, Team } from "troupe";
@@ -105,7 +105,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   readonly id: string;
   readonly result: Promise<RunResult>;
-  /** Resolves when the start, or the resume, is durable. Rejects with the error of a run that is refused or stopped before, as `result` has it. */
+  /** Resolves when the start, or the resume, is durable. Rejects if the run is refused or stopped first, with the same error as `result`. */
   readonly started: Promise<void>;
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
@@ -198,7 +198,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /**
-   * Publishes a message from outside; a string becomes a user requirement, or feedback where a role watches `UserFeedback`. Resolves when it is
+   * Publishes a message from outside; a string becomes a user requirement, or feedback if a role watches `UserFeedback`. Resolves when it is
    * recorded. Recipients get it at their next turn. After the run has ended the message waits for {@link Team.resume}. A message of a known id
    * is not published again.
    *
@@ -213,8 +213,8 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /**
    * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
-   * then on. In another process the team needs the definition, in its option `reserve` or in `roles`. The name of a retired role is free for
-   * the same role only, which comes back with its memory.
+   * then on. In another process the team needs the definition, in its option `reserve` or in `roles`. Only the
+   * same role can take the name of a retired one; it returns with its memory.
    *
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `REPLAY_FIXED`
    * @throws JournalError as {@link Run.publish}
@@ -269,7 +269,7 @@ export class Run implements AsyncIterable<RunEvent> {
       }
     }
     const { error } = await this.result;
-    // A run that was refused is not the run that the journal has.
+    // If this run was refused, the journal's run of this id is a different one, so nothing is changed there.
     if (!this.#isKnown && error !== undefined) throw error;
     return host.change(this.id, change, { observers: this.#observers, onTeamChange });
   }
@@ -278,11 +278,11 @@ export class Run implements AsyncIterable<RunEvent> {
   stop(reason = "the run was asked to stop"): void {
     takes("stop of a run", "reason", reason, aText);
     const failed = (error: unknown): void =>
-      this.#end(new AbortedError(`run ${this.id} is followed no longer, because its owner could not be asked to stop it`, error));
+      this.#end(new AbortedError(`run ${this.id} is no longer followed: its owner could not be reached to stop it`, error));
     if (!this.#command({ do: "stop", reason }, failed)) this.#end(new AbortedError(reason));
   }
 
-  /** Gives the run back, so that another process continues it: stops calls in flight and ends the run here as `moved`. No end is recorded. */
+  /** Releases the run to another process: stops calls in flight and ends the run here as `moved`. No end is recorded. */
   drain(): void {
     this.#end(new MovedError(this.id, { isDrained: true }));
   }
@@ -310,7 +310,7 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#endPause();
   }
 
-  /** Gives a command to the owner in another process. @returns false where this process drives the run */
+  /** Gives a command to the owner in another process. @returns false if this process drives the run */
   #command(command: RunCommand, failed: (error: unknown) => void = () => undefined): boolean {
     const give = this.#entry?.command;
     give?.(command).catch((error: unknown) => {

@@ -52,7 +52,7 @@ import {
 
 /**
  * A team: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
- * rounds of one turn of a run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
+ * rounds, counted anew after a message to a run at rest. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
  *
  * Team.T1 (`invest`): all runs of the team share one pool, and each is recorded with its own budget.
  *
@@ -132,9 +132,9 @@ export class Team {
   }
 
   /**
-   * Starts a run for an idea. With the id of a run that the journal has, that run is resumed, or started if it had not begun; with another
-   * idea than the run's it fails with a JournalError `RUN_IDEA_DIFFERS`. Later hires and investments apply to later runs. A run under way is
-   * returned as it is; one that another process owns is followed, see the option `onOwned`.
+   * Starts a run for an idea. With a known id the run is resumed, or started if it has no events. A different idea fails with a JournalError
+   * `RUN_IDEA_DIFFERS`. Later hires and investments apply to later runs. A run under way is returned as it is; a run that another process owns
+   * is followed, see the option `onOwned`.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`, `ROLES_NONE`
    */
@@ -173,8 +173,8 @@ export class Team {
 
   /**
    * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run under way is returned as it
-   * is; one that another process owns is followed, see the option `onOwned`. A finished run continues where a message came after its end: its
-   * budget holds for the whole run, its rounds for what follows the message. Without one its result is returned, and nothing is recorded.
+   * is; one that another process owns is followed, see the option `onOwned`. A finished run continues if a message came after its end: its budget
+   * covers the whole run, its round limit only what follows the message. Without a message the result is returned, and nothing is recorded.
    *
    * @throws UsageError `OPTION_INVALID`, also for `add` while the run is under way; `MESSAGE_INVALID`
    */
@@ -191,13 +191,13 @@ export class Team {
   }
 
   /**
-   * Publishes a message from outside into a run of the journal; a string becomes a user requirement, or feedback where a role watches
-   * `UserFeedback`. Resolves when it is recorded. It starts nothing: where the run is not under way, the message waits for {@link Team.resume}.
-   * A message with a known id is not published again. Where another process owns the run, its owner publishes the message.
+   * Publishes a message from outside into a run of the journal; a string becomes a user requirement, or feedback if a role watches
+   * `UserFeedback`. Resolves when it is recorded. It starts nothing: if the run is not under way, the message waits for {@link Team.resume}.
+   * A message with a known id is not published again. If another process owns the run, that process publishes the message.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; `MESSAGE_KNOWN` for another message of a known id
    * @throws QueueFullError `MAILBOX_FULL`
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` where the journal has no `command`
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_NOT_STARTED`, `TEAM_CHANGED`; `RUN_OWNED` if the journal has no `command`
    * @throws ControlError when the signal aborts first: the message may be recorded, and can be sent again under its id
    */
   async send(runId: string, message: Message | string, o: SendOptions = {}): Promise<RunReceipt> {
@@ -229,8 +229,8 @@ export class Team {
   }
 
   /**
-   * Settles the calls of a run that a crash has cut off and that no call repeats: until then their worst case counts as spent, in the run
-   * and in the team's pools. A run that is resumed repeats its calls, and settles them by itself.
+   * Settles the calls that a crash interrupted and that will not be repeated: until then their worst case counts as spent, in the run and in
+   * the team's pools. A resumed run repeats its calls, and settles them itself.
    *
    * @throws UsageError `OPTION_INVALID`; JournalError `RUN_UNKNOWN`, `RUN_OWNED` for a run under way, `NOTHING_LOST`
    */
@@ -267,15 +267,15 @@ export class Team {
     return this.#runs.localOrRemote({ runId, local, command, resultOf: () => this.resume(runId, o), signal: undefined });
   }
 
-  /** Erases what a user, a conversation or a tenant has said: see {@link forget}. Stores of roles that a function makes must be given. */
+  /** Erases what a user, a conversation or a tenant has said: see {@link forget}. Pass the stores that a function of a role creates. */
   async forget(scope: Scope, o: TeamForgetOptions = {}): Promise<Forgotten> {
     const roles = [...this.#roster.roles, ...this.#reserve.roles];
     return (await import("./forget.ts")).forgetOf({ ...this.#parts, roles }, scope, o);
   }
 
   /**
-   * Starts a new run that shares the past of another up to an event, and pays only for answers that the other does not have. Roles may have
-   * changed, and so may messages that no role has read by then. Give it no workspace and no store of the parent.
+   * Starts a new run that shares the past of another up to an event, and pays only for answers missing from the parent's record. You may
+   * change roles, and messages not yet read at that event. Give it no workspace and no store of the parent.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
@@ -293,8 +293,8 @@ export class Team {
   }
 
   /**
-   * Repeats a run of the journal from its record alone, and reports the first difference: then `result.error` is a DifferenceError. No
-   * model and no person is asked. Steps marked `again` do run: give roles of a replay a workspace of their own.
+   * Repeats a run of the journal from its record alone. At the first difference `result.error` is a DifferenceError. No model and no person is
+   * asked. Steps marked `again` do run: give the roles of a replay a workspace of their own.
    */
   replay(runId: string, o: ReplayOptions = {}): Run {
     checkKnownOptions("replay", o, replayOptions);
@@ -319,7 +319,7 @@ export class Team {
   }
 }
 
-/** Returns whose words a new run has: those of the run that it is inside of, unless it says otherwise. @throws UsageError as `checkScope` */
+/** Returns the scope of a new run: the given one, else that of the enclosing run. @throws UsageError as `checkScope` */
 function scopeHere(what: string, given: Scope | undefined): { readonly scope?: Scope } {
   checkScope(what, given);
   const scope = given ?? presentMeter()?.scope;

@@ -184,7 +184,7 @@ function isPlain(path: string): boolean {
   return isAbsolute(path) && normalize(path) === path && !path.endsWith("/") && !path.includes("\0");
 }
 
-/** The subject of a limit, for a sentence: `it and all it started used more than ...`. */
+/** What was exceeded, as the object of "used". */
 export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
   const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
   switch (bound) {
@@ -227,7 +227,7 @@ const FILE_SIZE = 64 * 1024 ** 2;
 /** Without it WebAssembly (and with it `fetch`) fails under a limited address space. Node.js 20.15 and later know it. */
 export const NODE_OPTIONS = "--disable-wasm-trap-handler";
 
-/** True when this machine has `prlimit`, where a sandbox that shows only the system's programs has it too. */
+/** Returns the path of `prlimit` if it is in a system folder, where the sandbox can see it. */
 export function findPrlimit(): string | undefined {
   const file = findProgram("prlimit");
   return file !== undefined && /^\/(usr\/)?s?bin\//.test(file) ? file : undefined;

@@ -102,7 +102,7 @@ describe("an embedder that fails", () => {
 });
 
 describe("vectors that are lost", () => {
-  it("MemoryStorage.L4 are made again when the embedder is another one, and only then", async () => {
+  it("MemoryStorage.L3 are made again when the embedder is another one, and only then", async () => {
     const store = inMemoryStore();
     await storageOver(store, { embedder: watched({ id: "old" }) }).addBatch(ten);
     const same = watched({ id: "old" });
@@ -118,7 +118,7 @@ describe("vectors that are lost", () => {
   });
 
   it.each([0, 1, 3])(
-    "MemoryStorage.L4 are taken over in spite of a store that fails behind %i of them, once it is asked again",
+    "MemoryStorage.L3 are taken over in spite of a store that fails behind %i of them, once it is asked again",
     async (failAfter) => {
       const store = inMemoryStore();
       await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d"].map((id) => say(id)));
@@ -139,7 +139,7 @@ describe("vectors that are lost", () => {
     },
   );
 
-  it("MemoryStorage.L4 are taken over in any order, and what is of no use is made again", async () => {
+  it("MemoryStorage.L3 are taken over in any order, and what is of no use is made again", async () => {
     const store = inMemoryStore();
     await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d", "e"].map((id) => say(id)));
     const shuffled = withVectors(store, async function* (pages) {

@@ -142,7 +142,7 @@ describe("a memory of one role with many messages", () => {
     await storage.close();
   });
 
-  it("MemoryStorage.L5 knows at once what others have added and removed", { tags: "numbers" }, async () => {
+  it("MemoryStorage.L4 knows at once what others have added and removed", { tags: "numbers" }, async () => {
     const path = await largeFile();
     const [mine, theirs] = [annOver(sqliteStore({ path })), annOver(sqliteStore({ path }))];
     const [id] = await found(mine, RARE.answer, 1);

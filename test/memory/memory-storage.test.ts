@@ -36,7 +36,7 @@ describe("keeping", () => {
     expect((await two.recover({ runId: "two" })).map(({ content }) => content)).toEqual(["the bridge is closed"]);
   });
 
-  it("MemoryStorage.L5 StoredMessages.R1 knows what another process has added and removed", async () => {
+  it("MemoryStorage.L4 StoredMessages.R1 knows what another process has added and removed", async () => {
     const store = inMemoryStore();
     const [mine, theirs] = [storageOver(store), storageOver(store)];
     await mine.addBatch([say("a", "red apples"), say("b", "red cherries")]);
@@ -48,7 +48,7 @@ describe("keeping", () => {
     expect(idsOf(await theirs.searchSimilar("apples"))).toEqual(["a"]);
   });
 
-  it("MemoryStorage.L7 ends when it is closed: everything after is refused, everything before is done", async () => {
+  it("MemoryStorage.L6 ends when it is closed: everything after is refused, everything before is done", async () => {
     const store = inMemoryStore();
     const storage = storageOver(store);
     const adding = storage.add(say("a"));
@@ -137,7 +137,7 @@ describe("forgetting", () => {
     expect(await storageOver(store).recover()).toEqual([]);
   });
 
-  it("MemoryStorage.L6 never finds what has expired, and forgets it for good", async () => {
+  it("MemoryStorage.L5 never finds what has expired, and forgets it for good", async () => {
     const store = inMemoryStore();
     const clock = simulatedClock(10 * DAY);
     const storage = storageOver(store, { clock, ttl: DAY });

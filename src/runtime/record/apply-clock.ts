@@ -1,6 +1,6 @@
 import { LightStream } from "../../kernel/random.ts";
 import { takeDue } from "./delayed.ts";
-import { deliver, deliverPart } from "./delivery.ts";
+import { deliver, deliverDelayed } from "./delivery.ts";
 import type { ClockAdvanced, RoundEnded } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 
@@ -51,7 +51,7 @@ function arrive(state: RunState, messages: Pending[]): void {
   messages.sort((a, b) => a.order - b.order);
   if (state.arrival === "sender") messages.sort((a, b) => inOrder(a.sent.message.sentFrom, b.sent.message.sentFrom));
   for (const { order, sent, part } of state.arrival === "shuffled" ? shuffled(state, messages) : messages) {
-    if (part === true) deliverPart(state, sent);
+    if (part === true) deliverDelayed(state, sent);
     else deliver(state, sent, order);
   }
 }

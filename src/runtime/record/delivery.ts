@@ -12,14 +12,14 @@ import { QueueFullError } from "../../kernel/errors.ts";
 export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
   const { sent, order } = pending;
   if (sent.message.priority !== undefined) state.isPrioritized = true;
-  if (sent.faults !== undefined && sent.dropped !== true) strike(state, pending, sent.faults);
+  if (sent.faults !== undefined && sent.dropped !== true) recordFaults(state, pending, sent.faults);
   if (sent.due !== undefined) delay(state, pending, sent.due);
   else if (isAtBarrier) state.pending.push(pending);
   else deliver(state, sent, order);
 }
 
-/** Counts faults, and keeps delayed arrivals until their ticks. */
-function strike(state: RunState, { sent: { message }, order }: Pending, faults: readonly EdgeFault[]): void {
+/** Counts faults and stores delayed arrivals until their ticks. */
+function recordFaults(state: RunState, { sent: { message }, order }: Pending, faults: readonly EdgeFault[]): void {
   state.faults = countFaults(state.faults, faults);
   for (const { to, arrives } of faults) {
     for (const arrival of arrives) {
@@ -36,14 +36,14 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
   state.delivered += 1;
   state.keep(message);
   if (sent.faults === undefined) for (const name of to) putIntoMailbox(state, roleOf(state, name), message);
-  else deliverStruck(state, sent);
+  else deliverWithFaults(state, sent);
   for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;
   state.lastSaid = message;
   if (to.length === 0 && isOutput(message, to)) state.outputs.push(message);
 }
 
-function deliverStruck(state: RunState, sent: Sent): void {
+function deliverWithFaults(state: RunState, sent: Sent): void {
   const { message } = sent;
   eachRecipient(sent, (name, arrives) => {
     const role = roleOf(state, name);
@@ -51,12 +51,12 @@ function deliverStruck(state: RunState, sent: Sent): void {
   });
 }
 
-/** Delivers a delayed arrival of a message that is in the history, and is counted. */
-export function deliverPart(state: RunState, { message, to }: Sent): void {
+/** Delivers a delayed arrival; its message is already in the history and counted. */
+export function deliverDelayed(state: RunState, { message, to }: Sent): void {
   for (const name of to) putIntoMailbox(state, roleOf(state, name), message);
 }
 
-/** True for a broadcast of a role that no role watches: it is an output of the run. */
+/** True for a broadcast that no role watches: it is an output of the run. */
 export function isOutput(message: Message, to: readonly string[]): boolean {
   return to.length === 0 && message.sendTo.includes(ROUTE_TO_ALL);
 }
@@ -80,7 +80,7 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message): voi
   if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
   const { mailbox } = role;
   if (mailbox.holds(message.id)) return;
-  // No mailbox is full as long as fewer messages wait in all of them than the smallest one holds.
+  // If fewer messages wait in total than the smallest mailbox holds, no mailbox is full.
   const bound = state.unread < state.smallestMailbox ? undefined : mailboxOf(state, role);
   const isFull = bound !== undefined && mailbox.size >= bound.limit;
   if (state.isPrioritized) mailbox.keepFirst(role.taken);
@@ -90,12 +90,12 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message): voi
   if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
 }
 
-/** True for a role that acts in this process. The mailboxes of all others are in other shards. */
+/** True for a role that acts in this process; other shards have the other mailboxes. */
 function isInShard(shard: ShardRange, { index }: RoleState): boolean {
   return index >= shard.from && index < shard.to;
 }
 
-/** Drops the message that has waited longest of the least urgent ones. Messages that the present activation has taken stay. */
+/** Drops the oldest of the least urgent messages, except those that the present activation has taken. */
 function dropOldest(state: RunState, role: RoleState): void {
   const { mailbox } = role;
   const taken = Math.min(role.taken, mailbox.size - 1);
@@ -110,7 +110,7 @@ function dropOldest(state: RunState, role: RoleState): void {
   state.justDropped.push({ role, message });
 }
 
-/** Returns the index of the first message with the largest number, from an index on. */
+/** Returns the index of the first message with the largest priority number, starting at `from`. */
 function leastUrgent(waiting: readonly Message[], from: number): number {
   let least = from;
   for (let index = from + 1; index < waiting.length; index += 1)
@@ -119,16 +119,16 @@ function leastUrgent(waiting: readonly Message[], from: number): number {
 }
 
 /*
- * Checks for room in mailboxes that refuse further messages. Mailboxes that drop are handled at delivery.
+ * Checks that mailboxes which refuse messages have room. Mailboxes that drop are handled at delivery.
  *
- * Nothing is counted as long as fewer messages wait, or are on their way, than the smallest mailbox holds (`isSurelyRoom`).
- * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
+ * Nothing is counted while waiting and travelling messages together are fewer than the smallest mailbox holds (`isSurelyRoom`).
+ * Delivery.D1 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
  * are counted at its end, in hire order (`assertRoomAt`), so that the failing role does not depend on latency.
- * Delivery.D3 (`assertRoomForAct`, `assertRoomAt`) a delayed message needs room when it arrives, and at most {@link DELAYED_LIMIT} messages are
- * delayed at a time.
+ * Delivery.D2 (`assertRoomForAct`, `assertRoomAt`) a delayed message needs room when it arrives, and a run delays at most
+ * {@link DELAYED_LIMIT} messages at a time.
  */
 
-/** Limit on the delayed messages of a run that have not arrived yet: ten for each role of a population of a million. */
+/** Ten for each role of a population of a million. */
 const DELAYED_LIMIT = 10_000_000;
 
 /** @throws QueueFullError `MAILBOX_FULL` */
@@ -143,7 +143,7 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
   }
 }
 
-/** @param take the number of its messages that the activation takes @throws QueueFullError `MAILBOX_FULL` */
+/** @param take number of messages that the activation has taken @throws QueueFullError `MAILBOX_FULL` */
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
   let most = said.length;
   for (const { faults } of said) if (faults !== undefined) most += countFaults(noFaults, faults).copied;
@@ -187,7 +187,7 @@ export function assertRoomAt(state: RunState, tick: number): void {
   }
 }
 
-/** Copies count as long as the run lasts, because it is not known which of them were delivered. */
+/** Copies made by edges count until the run ends, because the state does not track which were delivered. */
 function isSurelyRoom({ unread, pending, delayed, faults, smallestMailbox }: RunState, more: number): boolean {
   return unread + pending.length + delayed.size + faults.copied + more <= smallestMailbox;
 }
@@ -204,7 +204,7 @@ function full(name: string, limit: number, sender: string): QueueFullError {
   return new QueueFullError(
     limit,
     "MAILBOX_FULL",
-    `Expected room for a message of ${sender} in the mailbox of ${name}, which is full with ${limit}. Let ${name} act more often, raise its limit, or let it drop: mailbox: { limit, overflow }.`,
+    `Expected room for a message of ${sender} in the mailbox of ${name}, which is full (limit ${limit}). Let ${name} act more often, raise its limit, or let it drop its oldest message: mailbox: { limit, overflow }.`,
     { role: name, limit },
   );
 }
@@ -213,6 +213,6 @@ function manyDelayed(sender: string): QueueFullError {
   return new QueueFullError(
     DELAYED_LIMIT,
     "DELAYED_FULL",
-    `Expected at most ${DELAYED_LIMIT} delayed messages in the run, but ${sender} sends one more. Let roles delay fewer messages, or for a shorter time.`,
+    `Expected at most ${DELAYED_LIMIT} delayed messages in the run, but ${sender} sends one more. Delay fewer messages, or delay them for a shorter time.`,
   );
 }

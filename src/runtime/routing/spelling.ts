@@ -1,11 +1,15 @@
 import { editDistance } from "../../kernel/known-options.ts";
 
 /** Quotes, the marks of Markdown and of mentions, spaces, and characters without a shape. */
-const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]|[.,:;!]+\s*$/gu;
+const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]/gu;
+const PUNCTUATION = ".,:;!";
 
 /** Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
-  return address.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll(IGNORED, "");
+  const text = address.normalize("NFKC").toLowerCase().normalize("NFKC").trimEnd();
+  let end = text.length;
+  while (end > 0 && PUNCTUATION.includes(text[end - 1] as string)) end -= 1;
+  return text.slice(0, end).replaceAll(IGNORED, "");
 }
 
 /** Most names in a warning, most names that are compared for it, and most letters of a name that is: some milliseconds. */

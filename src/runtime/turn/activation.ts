@@ -46,16 +46,15 @@ import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./turn.ts";
 
 /**
- * One activation of one role, as the role sees it. It owns all uncommitted changes of the activation: its outbox has its messages, its
- * asking its questions.
+ * One activation of one role, as the role sees it. It owns all uncommitted changes of the activation.
  *
- * Activation.A1 (`changes`) nothing of an activation is visible to others before its end is committed.
- * Activation.A2 (`random`, `stream`, `now`, `id`) ids, random numbers and times are functions of the seed, the role, how often it has acted, and
- * recorded answers.
- * Activation.A3 (`close`) afterwards it makes, sends, remembers and changes nothing.
+ * Activation.A1 (`changes`) others see no change of an activation before its end is committed.
+ * Activation.A2 (`random`, `stream`, `now`, `id`) ids, random numbers and times are functions of the seed, the role, the role's activation
+ * count, and recorded answers.
+ * Activation.A3 (`close`) after `close`, the activation creates, sends, remembers and changes nothing.
  */
 export class Activation implements RoleContext, Meter {
-  /** A context that a program derives from this one has it too. */
+  /** Own property, so that contexts derived from this one inherit it. */
   readonly meter: Meter = this;
   readonly spec: RoleSpec;
   readonly name: string;
@@ -68,7 +67,7 @@ export class Activation implements RoleContext, Meter {
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
   #seeds: (() => string) | undefined;
-  #broken: { readonly action: string; readonly error: unknown } | undefined;
+  #failed: { readonly action: string; readonly error: unknown } | undefined;
   #isClosed = false;
 
   constructor(turn: RoleTurn) {
@@ -82,7 +81,7 @@ export class Activation implements RoleContext, Meter {
     this.#outbox = new Outbox(turn, this);
   }
 
-  /** Observes, remembers the news, reacts, and publishes the results: without waiting where nothing in it waits. */
+  /** Observes, remembers the news, reacts, and publishes the results, synchronously unless the role waits. */
   run(): void | Promise<void> {
     const { definition, tools } = this.#turn;
     const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
@@ -117,13 +116,13 @@ export class Activation implements RoleContext, Meter {
     this.#drafts?.close();
   }
 
-  /** Shows the state of the run from now on: the changes of this activation are committed. @internal */
+  /** After the commit: reads now come from the run's state. @internal */
   settle(): void {
     this.#memory.settle();
     this.#drafts?.settle();
   }
 
-  /** Returns all changes of this activation, with its messages as they are sent. */
+  /** Returns all changes of this activation, with its messages in the order sent. */
   changes(): Changes {
     const { role, definition } = this.#turn;
     const { said } = this.#outbox;
@@ -141,8 +140,8 @@ export class Activation implements RoleContext, Meter {
     };
   }
 
-  /** Returns changes whose messages leave at the present tick, with what happens to them on their way. */
-  leaving(changes: Changes): Changes {
+  /** Returns the changes with delays and edge faults applied to their messages. */
+  routed(changes: Changes): Changes {
     if (changes.said.length === 0) return changes;
     const { role, started, tools } = this.#turn;
     const delayed = this.#outbox.delayed(changes.said);
@@ -165,18 +164,18 @@ export class Activation implements RoleContext, Meter {
   }
 
   /** @internal */
-  began(action: string): void {
+  actionStarted(action: string): void {
     const { observed, tell } = this.#turn.tools.host;
     if (observed.has("action.started")) tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   /** @internal */
-  broke(action: string, error: unknown): void {
-    this.#broken = { action, error };
+  actionFailed(action: string, error: unknown): void {
+    this.#failed = { action, error };
   }
 
-  actionBehind(error: unknown): string | undefined {
-    return this.#broken !== undefined && Object.is(this.#broken.error, error) ? this.#broken.action : undefined;
+  failedActionOf(error: unknown): string | undefined {
+    return this.#failed !== undefined && Object.is(this.#failed.error, error) ? this.#failed.action : undefined;
   }
 
   get role(): RoleCard {
@@ -352,7 +351,7 @@ export class Activation implements RoleContext, Meter {
   }
 }
 
-/** So few messages are searched faster without a set. */
+/** Up to this many messages, a linear search beats a set. */
 const FEW = 8;
 
 const nothing: readonly never[] = Object.freeze([]);

@@ -13,7 +13,7 @@ import { Activation } from "./activation.ts";
 import { type ActivationOutcome, type StartedAct, commit, NO_STEPS, recordStart, type TurnResult, type TurnTools } from "./commit.ts";
 import { stepTurn } from "./step-turn.ts";
 
-/** Runs one turn of a role: it observes, thinks, acts, and its changes take effect by one event. */
+/** Runs one turn of a role: it observes, thinks, acts, and one event commits its changes. */
 export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
   for (;;) {
     const isTraced = tools.leavesTraces || isSuspicious(tools.log.state);
@@ -32,7 +32,7 @@ function attempt(tools: TurnTools, definition: Definition, role: RoleState, star
   return new RoleTurn(tools, definition, role, started).run();
 }
 
-/** Records the beginning durably before the attempt, so that the record shows the activation if the process dies of it. */
+/** Records the start durably, so that the record shows the activation if it kills the process. */
 async function tracedAttempt(tools: TurnTools, definition: Definition, role: RoleState): Promise<TurnResult> {
   const { log } = tools;
   if (role.open === undefined) recordStart(tools, role, begin(tools, role));
@@ -53,15 +53,13 @@ function begin({ clock, past, log }: TurnTools, role: RoleState): StartedAct {
 type Phase = "running" | "over";
 
 /**
- * One attempt at an activation of a role that observes, thinks and acts. It owns the scope of its work, the limit on its time, and its
- * steps. The changes belong to the activation until they are committed.
+ * One attempt at an activation of a role that observes, thinks and acts. It owns its scope, its time limit and its steps.
  *
- * RoleTurn.T1 (`#close`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
- * and the time limit includes that work. Where such work fails, the activation fails ({@link HandedOut}).
- * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
- * and no timer.
- * RoleTurn.T3 (`#commit`) what depends on the state of the run, the ticks of delays, the edges and the room in mailboxes, is found without a
- * wait before the end is recorded. Other roles may act while work that was not awaited is waited for.
+ * RoleTurn.T1 (`#close`) changes made before the body returns take effect. Work started but not awaited is waited for, within the time limit;
+ * if it fails, the activation fails ({@link HandedOut}).
+ * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and a synchronous one no promise, scope or timer.
+ * RoleTurn.T3 (`#commit`) delay ticks, edge faults and mailbox room are computed synchronously, just before the end is recorded, because
+ * other roles may act while pending work is awaited.
  */
 export class RoleTurn {
   readonly definition: Definition;
@@ -95,7 +93,7 @@ export class RoleTurn {
     return (this.#steps ??= new ActivationSteps(this, this.#phase === "over"));
   }
 
-  /** Hands out the promise of some work to the role. */
+  /** Gives the role the promise of some work. */
   hand<T>(what: string, work: Promise<T>): Promise<T> {
     return (this.#handed ??= new HandedOut()).hand(what, work);
   }
@@ -108,7 +106,7 @@ export class RoleTurn {
     return this.#steps === undefined ? this.started.teamAt : this.#steps.teamAt;
   }
 
-  /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
+  /** Runs the body and commits its outcome, synchronously unless the body waits. */
   run(): Awaitable<TurnResult> {
     let body: void | Promise<void>;
     try {
@@ -122,7 +120,7 @@ export class RoleTurn {
   #await(body: Promise<void>): Promise<TurnResult> {
     this.tools.host.waits(this.role, this.started);
     const { state } = this.tools.log;
-    // No message may be dropped, or come before those that are taken, while the activation waits: the record must show that it has started.
+    // While the activation waits, no message may be dropped or overtake the ones it has taken, so its start must be recorded.
     const mayChange = state.isPrioritized || mailboxOf(state, this.role).overflow === "drop-oldest";
     if (state.delivery === "turn" && mayChange) this.recordStart();
     this.#timeLimit();
@@ -154,16 +152,16 @@ export class RoleTurn {
     if (handed === undefined) return;
     if (!handed.isSettled) await this.scope.until(handed.settled()).catch(() => {});
     for (const what of handed.refused)
-      this.tools.host.warn(this.role.name, `${what} came after activation ${this.started.act} had ended, and was not done. Await it.`);
+      this.tools.host.warn(this.role.name, `${what} was called after activation ${this.started.act} had ended and was ignored. Await it.`);
   }
 
-  /** Warns of work that failed when nothing waited for it any more. */
+  /** Warns of work that failed when no code awaited it. */
   warnOfLost(what: string): void {
-    const ended = `after the body of what began it in activation ${this.started.act} had ended`;
-    this.tools.host.warn(this.role.name, `${what} failed ${ended}. Await it, or handle its failure.`);
+    const when = `in activation ${this.started.act}, after the code that started it had returned`;
+    this.tools.host.warn(this.role.name, `${what} failed ${when}. Await it, or handle its failure.`);
   }
 
-  /** Returns the interruption from outside that came while the body ran without waiting. */
+  /** Returns an interruption that arrived while the body ran synchronously. */
   #interruption(): ActivationOutcome | undefined {
     const ended = this.tools.host.scope.ended ?? this.#scope?.ended;
     return ended && { kind: "failed", error: interruptionBy(ended.reason) };
@@ -175,53 +173,55 @@ export class RoleTurn {
     this.#scope?.close();
     let end = outcome;
     try {
-      if (end.kind === "done") end = { kind: "done", changes: this.#activation.leaving(end.changes) };
+      if (end.kind === "done") end = { kind: "done", changes: this.#activation.routed(end.changes) };
     } catch (error) {
       end = { kind: "failed", error };
     }
-    end = this.#judged(end);
+    end = this.#finalOutcome(end);
     const hasSteps = this.#steps !== undefined || this.role.open !== undefined;
     const result = commit(this.tools, this.definition.spec, this.role, this.started, end, hasSteps ? this.steps : NO_STEPS);
     if (end.kind === "done") this.#activation.settle();
     return result;
   }
 
-  #judged(outcome: ActivationOutcome): ActivationOutcome {
-    const control = this.tools.mode === "replay" ? this.#notAsked(outcome) : undefined;
+  #finalOutcome(outcome: ActivationOutcome): ActivationOutcome {
+    const control = this.tools.mode === "replay" ? this.#unaskedInReplay(outcome) : undefined;
     if (control !== undefined) return { kind: "failed", error: control };
     const late = this.#scope?.ended?.reason;
     const reason = late instanceof TimeoutError ? late : this.#steps?.control;
     if (reason !== undefined) return { kind: "failed", error: reason, work: this.#workOf(reason) };
-    const loose = outcome.kind === "done" ? this.#handed?.failure(this.role.name) : outcome.error;
-    return outcome.kind === "done" && loose === undefined ? outcome : { kind: "failed", error: loose, work: this.#workOf(loose) };
+    const unawaitedFailure = outcome.kind === "done" ? this.#handed?.failure(this.role.name) : outcome.error;
+    if (outcome.kind === "done" && unawaitedFailure === undefined) return outcome;
+    return { kind: "failed", error: unawaitedFailure, work: this.#workOf(unawaitedFailure) };
   }
 
-  #notAsked(outcome: ActivationOutcome): ControlError | undefined {
+  #unaskedInReplay(outcome: ActivationOutcome): ControlError | undefined {
     if (this.#steps === undefined && this.role.open === undefined) return undefined;
     const error = outcome.kind === "failed" ? outcome.error : undefined;
     return error instanceof ControlError ? undefined : this.tools.past?.notAsked?.(this.started.act, this.steps.unasked, error);
   }
 
   #workOf(error: unknown): FailedWork {
-    return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
+    return { action: this.#activation.failedActionOf(error), step: this.#steps?.failedStep };
   }
 
   recordStart(): void {
     recordStart(this.tools, this.role, this.started);
   }
 
-  /** Lets the time not count while a step waits, such as for a person. */
+  /** Stops the time limit while a step waits, for example for a person. */
   holdTime(isWaiting: boolean): void {
     this.#timeLimit().hold(isWaiting);
   }
 
-  /** The limit counts from the beginning of the attempt, also when its timer is made later. */
+  /** The limit counts from the start of the attempt, even if its timer starts later. */
   #timeLimit(): TimeLimit {
     if (this.#limit !== undefined) return this.#limit;
     const { clock } = this.tools;
     const { timeout } = this.definition.spec.role;
-    const name = `the activation ${this.started.act} (steps inside a step go through the door that its effect is given)`;
-    const fire = (): void => this.scope.end(this.#steps?.control ?? new TimeoutError(name, timeout));
+    const name = `the activation ${this.started.act}`;
+    const hint = " A step inside a step must use the step port passed to its effect.";
+    const fire = (): void => this.scope.end(this.#steps?.control ?? new TimeoutError(name, timeout, hint));
     this.#limit = new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.started.beganAt)), fire);
     return this.#limit;
   }

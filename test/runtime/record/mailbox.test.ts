@@ -74,7 +74,7 @@ describe("a full mailbox that refuses", () => {
     expect(remembered(environment, "Ear")).toEqual(["Ann 0", "Ann 1"]);
   });
 
-  test("Delivery.D2 what several say in one round fails the run at its end, whoever was faster", async () => {
+  test("Delivery.D1 what several say in one round fails the run at its end, whoever was faster", async () => {
     const run = async (first: number, second: number): Promise<string> => {
       const journal = memoryJournal();
       const team = new Team({ seed: 1, journal, mailbox: { limit: 3 }, roles: [speaker("Ann", 2, first), speaker("Bea", 2, second), ear] });

@@ -90,7 +90,7 @@ describe("a delayed message", () => {
     expect([late.outputs.length, late.deadLetters.length, environment.history.size]).toEqual([1, 1, 3]);
   });
 
-  test("Delivery.D3 finds no room in a mailbox that is full when it arrives: the run fails", async () => {
+  test("Delivery.D2 finds no room in a mailbox that is full when it arrives: the run fails", async () => {
     const { result, log } = await heard([sender("Ann", [3, 3])], { mailbox: { limit: 1 } });
     expect([result.status, result.error?.code, log]).toEqual(["failed", "MAILBOX_FULL", []]);
     const dropping = await heard([sender("Ann", [3, 3.5, 4])], { mailbox: { limit: 1, overflow: "drop-oldest" } });
