@@ -158,7 +158,11 @@ export const AGENT = {
 };
 
 export const MODEL = {
-  model: option("-m, --model <name>", "the model (default gpt-5-mini)", { value: "name", config: "model", fixed: "fork" }),
+  model: option("-m, --model <name>", "the model, or a provider and its model as in anthropic/claude-sonnet-4-5 (default gpt-5-mini)", {
+    value: "name",
+    config: "model",
+    fixed: "fork",
+  }),
   baseUrl: option("--base-url <url>", "an OpenAI-compatible server", { value: "name", config: "baseUrl" }),
   price: option("--price <in,out>", "what the model costs, in dollars for a million tokens; a third number for cached ones", {
     value: "price",
