@@ -96,7 +96,7 @@ export class Brain {
     return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
   }
 
-  /** Undefined if the caller is in no activation and in no call of a tool. @internal */
+  /** Undefined outside an activation and a tool call. @internal */
   innerRun(request: JsonObject): InnerRun | undefined {
     const { name = "agent", model, steps } = this.#options;
     const meter = steps === undefined ? meterFor(model, [this.#pool]) : undefined;
@@ -132,7 +132,7 @@ export class Brain {
 export interface BrainEnd {
   readonly status: "finished" | "max_steps" | "loop";
   readonly steps: number;
-  /** Undefined without a schema, and for an answer that says the task cannot be done. */
+  /** Undefined without a schema, and if the answer is that the task cannot be done. */
   readonly output?: unknown;
 }
 

@@ -27,7 +27,7 @@ export interface Learnt {
   readonly maxTokens?: number;
 }
 
-/** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
+/** Returns the lesson of a refusal that names a field of the request or a rule of its messages; undefined without one. */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   const { status = 400, param = "", code = "", message } = said;
   const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
@@ -93,7 +93,7 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
   return digits === undefined ? undefined : Number(digits.replaceAll(",", ""));
 }
 
-/** A schema that cannot be enforced says nothing of others: what it teaches is not kept. */
+/** The refusal of one schema is no lesson about others, so it is not kept. */
 function formatLesson(words: string, { type }: JsonObject): Learnt {
   const takesJson = type === "json_schema" && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };
