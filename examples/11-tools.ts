@@ -87,8 +87,8 @@ const project = mkdtempSync(join(tmpdir(), "troupe-tools-"));
 const engineer = new Agent({
   name: "engineer",
   model: scriptedModel([
-    calls(["shell", { command: "mkdir greetings && cd greetings && echo hello > word.txt && export WHO=Ada" }]),
-    calls(["shell", { command: 'echo "$(cat word.txt), $WHO"; basename "$PWD"' }]),
+    calls(["shell", { command: 'greet() { echo "hello, $1"; }; (sleep 30; echo late) > log & echo begun' }]),
+    calls(["shell", { command: "greet Ada; kill $! && echo 'it ran in the background'" }]),
     "It greets.",
   ]),
   // Without isolation: for commands that you trust. `chooseSandbox("auto")` isolates.
@@ -102,7 +102,7 @@ console.log(
     ?.content?.split("\n")
     .slice(0, 2)
     .join("; "),
-); // hello, Ada; greetings
+); // hello, Ada; it ran in the background
 rmSync(project, { recursive: true });
 // #endregion
 

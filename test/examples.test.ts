@@ -59,7 +59,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "The water boils.",
     "Progress: 1 of 2 completed",
     "It greets.",
-    "hello, Ada; greetings",
+    "hello, Ada; it ran in the background",
     "We meet at nine. 31000 micro-dollars for 4 calls",
   ],
   "12-agent-role": ["stopped", "Bridge to open in May | 2 + 2 calls of the model, searched again: bridge opening", "true 2 1"],

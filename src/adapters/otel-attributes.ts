@@ -39,7 +39,7 @@ export function stepForm(
     isClient,
     values: { ...common, [GEN_AI.operationName]: operation, ...values },
   });
-  const asked = { [GEN_AI.providerName]: o.provider, [GEN_AI.requestModel]: name };
+  const asked = { [GEN_AI.providerName]: o.provider, [GEN_AI.requestModel]: started.model ?? name };
   switch (kind) {
     case "model":
       return form(OPERATIONS.chat, true, { ...asked, ...chatValues(request, o) });

@@ -1,3 +1,5 @@
+import type { z } from "zod";
+import { zodOf } from "../model/standard-schema.ts";
 import { aText, orNothing, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -218,7 +220,7 @@ function checkParts(options: unknown): void {
 
 function checkOptions(options: AgentOptions): void {
   const { name, model, memory, tools, output } = options;
-  if (output !== undefined) outputSchema(output);
+  if (output !== undefined) outputSchema(zodOf(output) as z.ZodType);
   checkBrainLimits(options);
   checkModel("AGENT_INVALID", `the model of the agent ${name}`, model);
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;

@@ -1,5 +1,5 @@
+import type { AnySchema } from "../model/standard-schema.ts";
 import { checkChoiceForm } from "../tool/call-options.ts";
-import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
@@ -68,7 +68,7 @@ export interface BrainOptions extends CallRules {
    * Schema of the answer as a value, read from its text; else the model is asked for it, three times at most. Default: the answer is text
    * alone.
    */
-  readonly output?: z.ZodType;
+  readonly output?: AnySchema;
   /** False: never. */
   readonly loops?: LoopOptions | false;
   readonly compaction?: CompactionOptions;

@@ -1,3 +1,4 @@
+import { zodOf } from "../model/standard-schema.ts";
 import { checkModel } from "../kernel/foreign-models.ts";
 import { takes } from "../kernel/argument.ts";
 import type { z } from "zod";
@@ -93,7 +94,17 @@ export class Brain {
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
     const span = new RunSpan(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o.tell ?? (() => {}), { spender, steps: steps ?? inner });
-    return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
+    return new BrainRun({
+      net: this.net,
+      memory,
+      context,
+      span,
+      inner,
+      maxSteps: this.maxSteps,
+      output: zodOf(output) as z.ZodType | undefined,
+      toolChoice,
+      tell: o.tell,
+    });
   }
 
   /** Undefined outside an activation and a tool call. @internal */

@@ -126,7 +126,8 @@ function wholeCalls(text: string, { tools }: TextOrigin): readonly ToolCall[] {
   const bare = text
     .trim()
     .replace(/^```(?:json|tool_code|tool_call|python)?\s*/, "")
-    .replace(/\s*```$/, "")
+    .replace(/```$/, "")
+    .trimEnd()
     .replace(/^print\((.*)\)$/s, "$1");
   const calls = /^[[{]/.test(bare) && /[\]}]$/.test(bare) ? jsonCalls(bare, isTool) : [];
   const all = calls.length > 0 ? calls : functionCalls(bare);

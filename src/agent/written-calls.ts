@@ -141,17 +141,22 @@ function withBody(text: string, start: number, name: string): Read {
   if (text[from] !== "{") return { calls: [callNamed(name, "{}")], end: from };
   const read = readValue(text, from);
   if (read.ok) return { calls: [callNamed(name, JSON.stringify(read.value))], end: read.end };
-  const closing = text.slice(from).search(/\s*(?:```)?\s*(?:<\/|<\||\[TOOL_CALLS\]|$)/);
-  const end = closing === -1 ? text.length : from + closing;
+  const end = bodyEnd(text, from, /<\/|<\||\[TOOL_CALLS\]/g);
   return { calls: [callNamed(name, text.slice(from, end))], end };
+}
+
+/** Where JSON that cannot be read ends: at a mark, without the fence and the spaces before it. Linear in the length of the text. */
+function bodyEnd(text: string, from: number, mark: RegExp): number {
+  mark.lastIndex = from;
+  const body = text.slice(from, mark.exec(text)?.index).trimEnd();
+  return from + (body.endsWith("```") ? body.slice(0, -3).trimEnd() : body).length;
 }
 
 function json(text: string, at: number): Read | undefined {
   if (text[at] !== "{" && text[at] !== "[") return undefined;
   const read = readValue(text, at);
   if (!read.ok) {
-    const closing = text.slice(at).search(/\s*(?:```)?\s*(?:<\/|<\||$)/);
-    const end = closing === -1 ? text.length : at + closing;
+    const end = bodyEnd(text, at, /<\/|<\|/g);
     const [only, ...others] = findJson(text.slice(at, end)).values;
     const calls = only === undefined || others.length > 0 ? [] : callsIn(only.value);
     return calls.length === 0 ? undefined : { calls, end };

@@ -36,7 +36,7 @@ const SHELL = /^(sh|bash|shell|zsh|console|terminal|shellsession|text)?$/i;
 const PLACEHOLDER = /<[^>]*>|\[[^\]]*\]|\.\.\.|…|\byour[-_ ]|path\/to\/|\{[^}]*\}|^[A-Z][A-Z_]{2,}$/;
 const FAILURE = /\b(error|errors|fails?|failed|failure|exit(s|ed)? (code|with|status)|invalid|wrong|refuse[sd]?|reject(s|ed)?)\b/i;
 const LEFT_OUT =
-  /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
+  /^(npm|pnpm|yarn) (?!start\b|test\b|run\b)|^python3? -m (pip|venv|http\.server|pytest|unittest)\b|^(npm|pnpm|yarn) (run )?test\b|^node --test\b|^(npm|pnpm|yarn|npx)$/;
 
 /**
  * Runs the commands that the README shows in its sections about use, each fenced block in a fresh copy of the project. Only `node`,

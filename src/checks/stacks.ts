@@ -86,16 +86,17 @@ const pythonStack: Stack = {
     "Logic stands in modules that do nothing when they are imported. __main__.py has def main() -> int, which reads sys.argv by argparse, calls the logic, prints and " +
       'returns the exit code, and ends with if __name__ == "__main__": sys.exit(main()). Results go to stdout. A wrong use prints what is wrong to stderr, as argparse does, no ' +
       "traceback, and ends with an exit code other than 0.",
-    "Tests stand in tests/test_<module>.py and are run by python3 -m pytest from the root. They are functions def test_...() with assert, or classes of unittest. Each " +
-      "asserts something that would fail if the code were wrong; none is skipped or expected to fail. They need no network and no present time, and write only " +
-      'below tmp_path. A test of the command runs subprocess.run([sys.executable, "-m", "<name>", ...], capture_output=True, text=True).',
+    "Tests stand in tests/test_<module>.py, as methods of classes of unittest.TestCase: the standard library alone must be enough to run them, by " +
+      "python3 -m unittest discover -s tests from the root, so they do not import pytest. Each asserts something that would fail if the code were wrong; none is " +
+      "skipped or expected to fail. They need no network and no present time, and write only below a tempfile.TemporaryDirectory(). " +
+      'A test of the command runs subprocess.run([sys.executable, "-m", "<name>", ...], capture_output=True, text=True).',
     'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, such as ' +
       "python3 -m <name> example.csv, without a pipe; an example file that it names is part of the project.",
   ],
   layout: ["README.md"],
   sources: [".py"],
   testPath: "tests/test_parse.py",
-  test: ["python3", "-m", "pytest"],
+  test: ["python3", "-m", "unittest", "discover", "-s", "tests"],
   start: ["python3", "-m", "name"],
   install: ["python3", "-m", "pip", "install", "--target", ".packages", "-r", "requirements.txt"],
 };

@@ -27,7 +27,7 @@ const MAX_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
-/** Runs all the tests of a project in the sandbox, with `node --test` and pytest. Tests that need something else are "not run". */
+/** Runs all the tests of a project in the sandbox, with `node --test`, and pytest or else unittest. Tests that need something else are "not run". */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
   const { root, sandbox, languages = ["javascript", "python"], timeout = SANDBOX_TIMEOUT, signal } = request;
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
@@ -104,13 +104,13 @@ function reasonOf(tests: ProjectTests): string | undefined {
 const SHOWN = 4_000;
 /** Bytes of the results that the runner writes. */
 const RESULT_BYTES = 4_000_000;
-const PYTEST = "python3 -m pytest";
 /** Milliseconds for finding the runner. */
 const START_TIME = 15_000;
 
 const Report = z.union([
   z.object({ lacks: z.enum(["python3", "pytest"]) }),
   z.object({
+    runner: z.enum(["pytest", "unittest"]),
     code: z.int().nullable(),
     signal: z.string().max(20).nullable(),
     timedOut: z.boolean(),
@@ -143,15 +143,12 @@ async function runPythonTests(
   const [ran] = found;
   if (ran === undefined || found.length > 1 || report.kind === "broken") {
     const reason = report.kind === "broken" ? report.reason : "ended without a report";
-    const failure = { name: PYTEST, file: "", message: `The test run ${reason}.` };
+    const failure = { name: "python3", file: "", message: `The test run ${reason}.` };
     return { ...emptyReport(shown, "failed", undefined), total: 1, failed: 1, failures: [failure] };
   }
   if (!("lacks" in ran)) return judge(ran, shown, timeout);
-  return emptyReport(
-    shown,
-    "not run",
-    `The sandbox has no ${ran.lacks}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`,
-  );
+  const what = ran.lacks === "pytest" ? "pytest, which these tests need" : ran.lacks;
+  return emptyReport(shown, "not run", `The sandbox has no ${what}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`);
 }
 
 function emptyReport(files: readonly string[], kind: SuiteReport["kind"], reason: string | undefined): SuiteReport {
@@ -171,7 +168,8 @@ function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport
 }
 
 function moreFailures(ran: Ran): Failure[] {
-  const { running } = ran;
+  const { running, runner } = ran;
+  const name = `python3 -m ${runner}`;
   if (ran.timedOut) {
     return running === null ? [] : [{ ...running, message: "It was running when the time was up." }];
   }
@@ -181,11 +179,11 @@ function moreFailures(ran: Ran): Failure[] {
     const isEmpty = ran.code === 5 && ran.empty.length > 0;
     return isEmpty
       ? ran.empty.map(emptyFile)
-      : [{ name: PYTEST, file: running?.file ?? "", message: `The test run ended ${end}${during}.\n${ran.output}` }];
+      : [{ name, file: running?.file ?? "", message: `The test run ended ${end}${during}.\n${ran.output}` }];
   }
   const none = ran.passed + ran.failed === 0 && ran.empty.length === 0;
   const why = ran.skipped > 0 ? "all of them are skipped" : "none of them ran";
-  return [...ran.empty.map(emptyFile), ...(none ? [{ name: PYTEST, file: "", message: `No test passed: ${why}.` }] : [])];
+  return [...ran.empty.map(emptyFile), ...(none ? [{ name, file: "", message: `No test passed: ${why}.` }] : [])];
 }
 
 function emptyFile(file: string): Failure {

@@ -37,7 +37,10 @@ const shapes = {
   signal: { says: "an AbortSignal", fits: (value) => isObject(value) && "aborted" in value && "addEventListener" in value },
   clock: having("a clock", "now", "timer"),
   logger: having("a logger", "debug", "info", "warn", "error"),
-  schema: having("a schema of zod", "safeParse"),
+  schema: {
+    says: "a schema of zod 4, or a Standard Schema",
+    fits: (value) => ((isObject(value) || typeof value === "function") && "~standard" in value) || having("", "safeParse").fits(value),
+  },
   model: { says: "a model", fits: isModel, advice: noModel },
   price: {
     says: "a price { input, output }",

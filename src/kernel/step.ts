@@ -113,6 +113,8 @@ export interface OpenedTry {
   readonly unpriced?: boolean;
   /** The receiver drops a request whose idempotency key it has seen: a try that a crash cut off costs nothing once it is repeated. */
   readonly dropsRepeats?: boolean;
+  /** The model that is asked, where it is one of several that a step may ask. */
+  readonly model?: string | undefined;
 }
 
 export interface TriedEffect {

@@ -1,7 +1,7 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import { assertMessage, checkedTarget, type Message } from "../message/message.ts";
-import { findNewsIn, identityIn, Memory, resolveTarget } from "./memory.ts";
+import { assertMessage, type Message } from "../message/message.ts";
+import { findNewsIn, identityIn, Memory, targetIn } from "./memory.ts";
 import { checkedCount, containing, type MemoryJson, memoryJson, type MessageMemory, olderThan } from "./message-memory.ts";
 
 /** One write to a memory: a message added, a message deleted by its identity (the id, or with `ignoreId` the content), or all deleted. */
@@ -27,10 +27,12 @@ export interface MemoryDraftOptions {
  * Owns the uncommitted changes. The base is never changed here; the end of the activation applies `ops` to it or drops them.
  *
  * MemoryDraft.D1 (`ops`) applying `ops` to the base gives a memory that answers every query as the draft did. MemoryDraft.D2 (`#parts`) additions
- * stand beside the base; the first deletion or eviction copies it. MemoryDraft.D3 (`#open`) after `close` writes throw and reads continue; after
+ * stand beside the base; the first deletion or eviction copies it. MemoryDraft.D3 (`#late`) after `close` writes throw and reads continue; after
  * `settle` reads show the base.
  */
 export class MemoryDraft implements MessageMemory {
+  readonly ignoreId: boolean;
+  readonly limit: number | undefined;
   readonly #base: Memory;
   readonly #by: MemoryDraftOptions["by"];
   #ops: MemoryOp[] = [];
@@ -42,14 +44,8 @@ export class MemoryDraft implements MessageMemory {
   constructor({ base, by }: MemoryDraftOptions) {
     this.#base = base;
     this.#by = by;
-  }
-
-  get ignoreId(): boolean {
-    return this.#base.ignoreId;
-  }
-
-  get limit(): number | undefined {
-    return this.#base.limit;
+    this.ignoreId = base.ignoreId;
+    this.limit = base.limit;
   }
 
   /** The operations so far, in a new array. */
@@ -75,31 +71,32 @@ export class MemoryDraft implements MessageMemory {
   }
 
   add(message: Message): boolean {
-    this.#open("add");
-    assertMessage(message);
+    if (!this.#isClosed) assertMessage(message);
     return this.put(message);
   }
 
   /** Adds a message of the runtime, without a check. @internal */
   put(message: Message): boolean {
-    this.#open("add");
-    if (this.#held(identityIn(this.#base, message)) !== undefined) return false;
-    const isFull = this.limit !== undefined && this.size >= this.limit;
-    const target = isFull ? this.#copied() : (this.#copy ?? (this.#added ??= new Memory({ ignoreId: this.ignoreId })));
-    target.put(message, true);
+    if (this.#isClosed) throw this.#late("add");
+    if (this.#copy === undefined && this.#base.holds(message)) return false;
+    if (this.limit !== undefined && this.size >= this.limit) this.#copied();
+    // Without options there is nothing to check.
+    const target = this.#copy ?? (this.#added ??= this.ignoreId ? new Memory({ ignoreId: true }) : new Memory());
+    if (!target.put(message)) return false;
     this.#ops.push(["+", message]);
     return true;
   }
 
   addBatch(messages: Iterable<Message>): number {
-    this.#open("addBatch");
+    if (this.#isClosed) throw this.#late("addBatch");
     let added = 0;
     for (const message of messages) if (this.add(message)) added++;
     return added;
   }
 
   has(target: Message | string): boolean {
-    return this.#find(target) !== undefined;
+    const identity = targetIn(this, target);
+    return identity !== undefined && this.#held(identity) !== undefined;
   }
 
   get(k = 0): Message[] {
@@ -146,28 +143,29 @@ export class MemoryDraft implements MessageMemory {
   }
 
   delete(target: Message | string): boolean {
-    this.#open("delete");
-    const message = this.#find(target);
+    if (this.#isClosed) throw this.#late("delete");
+    const identity = targetIn(this, target);
+    const message = identity === undefined ? undefined : this.#held(identity);
     if (message !== undefined) this.#delete(message);
     return message !== undefined;
   }
 
   deleteNewest(): Message | undefined {
-    this.#open("deleteNewest");
+    if (this.#isClosed) throw this.#late("deleteNewest");
     const newest = this.getByPosition(-1);
     if (newest !== undefined) this.#delete(newest);
     return newest;
   }
 
   deleteOlderThan(timestampMs: number): number {
-    this.#open("deleteOlderThan");
+    if (this.#isClosed) throw this.#late("deleteOlderThan");
     const old = olderThan(this, timestampMs);
     for (const message of old) this.#delete(message);
     return old.length;
   }
 
   clear(): void {
-    this.#open("clear");
+    if (this.#isClosed) throw this.#late("clear");
     if (this.size === 0) return;
     this.#ops = [["0"]];
     this.#copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
@@ -191,18 +189,12 @@ export class MemoryDraft implements MessageMemory {
     return this.#added === undefined ? [this.#base] : [this.#base, this.#added];
   }
 
-  /** @throws ContextClosedError after `close` */
-  #open(method: string): void {
-    if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
+  #late(method: string): ContextClosedError {
+    return new ContextClosedError(this.#by.act, `memory.${method}`);
   }
 
   #held(identity: string): Message | undefined {
     return this.#copy === undefined ? (this.#added?.held(identity) ?? this.#base.held(identity)) : this.#copy.held(identity);
-  }
-
-  #find(target: Message | string): Message | undefined {
-    const known = resolveTarget(this, checkedTarget(target));
-    return known === undefined ? undefined : this.#held(typeof known === "string" ? known : identityIn(this.#base, known));
   }
 
   #copied(): Memory {

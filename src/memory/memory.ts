@@ -5,7 +5,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { assertMessage, checkedTarget, type Message, MessageSchema } from "../message/message.ts";
+import { assertMessage, type Message, MessageSchema } from "../message/message.ts";
 import {
   checkedBatch,
   checkedCount,
@@ -54,6 +54,7 @@ export class Memory implements MessageMemory {
   /** By identity. */
   readonly #held = new Map<string, Slot>();
   #all = new SlotList();
+  #lastOrder = DELETED;
   /** Built at the first query. */
   #byCause: Map<string, SlotList> | undefined;
   #byRole: Map<string, SlotList> | undefined;
@@ -85,9 +86,9 @@ export class Memory implements MessageMemory {
 
   /** Adds a message of the runtime, without a check. @internal */
   put(message: Message, isNew = false): boolean {
-    const identity = identityIn(this, message);
+    const identity = this.ignoreId ? message.content : message.id;
     if (!isNew && this.#held.has(identity)) return false;
-    const slot = { message, order: this.#all.lastOrder + 1 };
+    const slot = { message, order: ++this.#lastOrder };
     this.#all.push(slot);
     this.#held.set(identity, slot);
     if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
@@ -110,6 +111,11 @@ export class Memory implements MessageMemory {
     return this.find(target) !== undefined;
   }
 
+  /** True when it has this message or an equal one. The message is not checked. @internal */
+  holds(message: Message): boolean {
+    return this.#held.has(this.ignoreId ? message.content : message.id);
+  }
+
   /** Returns the message of an identity. @internal */
   held(identity: string): Message | undefined {
     return this.#held.get(identity)?.message;
@@ -117,8 +123,8 @@ export class Memory implements MessageMemory {
 
   /** Returns the held message for a message or an id. With `ignoreId`, an id finds the newest match and costs O(n); otherwise O(1). */
   find(target: Message | string): Message | undefined {
-    const known = resolveTarget(this, checkedTarget(target));
-    return known === undefined ? undefined : this.held(typeof known === "string" ? known : identityIn(this, known));
+    const identity = targetIn(this, target);
+    return identity === undefined ? undefined : this.held(identity);
   }
 
   get(k = 0): Message[] {
@@ -239,11 +245,19 @@ export function identityIn(memory: ReadableMemory, message: Message): string {
   return memory.ignoreId ? message.content : message.id;
 }
 
-/** Resolves an id. With `ignoreId`, an id names the newest message that has it. */
-export function resolveTarget(memory: ReadableMemory, target: Message | string): Message | string | undefined {
-  if (typeof target !== "string" || !memory.ignoreId) return target;
+/**
+ * Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it.
+ *
+ * @throws UsageError `MESSAGE_INVALID` for any other value
+ */
+export function targetIn(memory: ReadableMemory, target: Message | string): string | undefined {
+  if (typeof target !== "string") {
+    assertMessage(target);
+    return memory.ignoreId ? target.content : target.id;
+  }
+  if (!memory.ignoreId) return target;
   for (const message of memory.newestFirst()) {
-    if (message.id === target) return message;
+    if (message.id === target) return message.content;
   }
   return undefined;
 }
@@ -293,10 +307,6 @@ class SlotList {
   /** Index of the oldest slot that is not deleted. */
   #first = 0;
   size = 0;
-
-  get lastOrder(): number {
-    return this.#slots.at(-1)?.order ?? DELETED;
-  }
 
   push(slot: Slot): void {
     // The first `push` of an array allocates 17 elements, and most memories hold one message.

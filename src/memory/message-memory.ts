@@ -1,6 +1,6 @@
 import { aText, iterable, takes, aCount, aTime } from "../kernel/argument.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { assertMessage, checkedTarget, type Message, serializeMessage } from "../message/message.ts";
+import { assertMessage, type Message, serializeMessage } from "../message/message.ts";
 
 /** A memory as plain JSON: every message once, in order of arrival. */
 export interface MemoryJson {
@@ -102,5 +102,7 @@ export function idOf(target: Message | string): string {
 }
 
 export function textOf(target: Message | string): string {
-  return typeof target === "string" ? target : (checkedTarget(target) as Message).content;
+  if (typeof target === "string") return target;
+  assertMessage(target);
+  return target.content;
 }

@@ -212,12 +212,6 @@ export function assertMessage(value: unknown): asserts value is Message {
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got ${valueText(value)}. Make one with createMessage(text).`);
 }
 
-/** Checks a message or an id. @throws UsageError `MESSAGE_INVALID` for any other value. @internal */
-export function checkedTarget(target: Message | string): Message | string {
-  if (typeof target !== "string") assertMessage(target);
-  return target;
-}
-
 /**
  * Validates a message from outside. Adds defaults for fields that older forms lack, reads the form that MetaGPT writes (`cause_by`, `sent_from`,
  * `send_to`, `instruct_content`), and rejects a newer version or a field whose two forms differ.

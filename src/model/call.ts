@@ -1,4 +1,4 @@
-import { isCount } from "../kernel/value-kind.ts";
+import { defined, isCount } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -96,7 +96,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   for (const { model: candidate, tries, next } of plan) {
     const retry = tries === undefined ? deps.retry : { ...deps.retry, tries, outage: 0 };
     try {
-      return { ...(await askOne(candidate, request, { ...deps, retry }, hold)), model: candidate.id };
+      return { ...(await askOne(candidate, request, { ...deps, retry }, hold, candidate.id)), model: candidate.id };
     } catch (error) {
       if (!(error instanceof ModelError) || next?.has(error.code) !== true) throw error;
       deps.logger?.warn(`${candidate.id} failed, and the next model is asked. ${error.message}`);
@@ -112,14 +112,14 @@ function heldFor(model: ChatModel, request: ChatRequest, deps: CallDeps): number
   return price === undefined ? 0 : holdFor(boundedRequest(model, request, deps), price, model.maxOutputTokens);
 }
 
-async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, hold: number): Promise<ChatResponse> {
+async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, hold: number, planned?: string): Promise<ChatResponse> {
   const price = knownPrice(model, deps.prices);
   deps.onPrice?.(model.id, price);
   const sent = boundedRequest(model, request, deps);
   // A role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
-  const call: Call = { model, request: sent, deps, ending, price, hold };
+  const call: Call = { model, request: sent, deps, ending, price, hold, planned };
   const policy = { ...defaultRetry, ...deps.retry };
   const retries = new Retries(policy, deps.random, answered.has(model));
   let timeLeft = timeoutsOf(model.timeouts, deps.timeouts).call;
@@ -160,6 +160,8 @@ interface Call {
   readonly ending: Cancellation;
   readonly price: ModelPrice | undefined;
   readonly hold: number;
+  /** Its id, where it is one of several that may answer. */
+  readonly planned: string | undefined;
 }
 
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
@@ -189,7 +191,11 @@ async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: 
 /** @param begins called when the money is reserved, before the model is asked */
 async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Promise<void>): Promise<Tried> {
   const { deps, ending, model, request } = call;
-  await deps.attempts.open(call.hold, { unpriced: call.price === undefined, dropsRepeats: model.dropsRepeats === true });
+  await deps.attempts.open(call.hold, {
+    unpriced: call.price === undefined,
+    dropsRepeats: model.dropsRepeats === true,
+    ...defined({ model: call.planned }),
+  });
   try {
     if (ending.ended !== undefined) throw interruptionBy(ending.ended.reason);
     await begins?.();

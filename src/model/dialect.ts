@@ -53,7 +53,7 @@ export function knownDialect(baseURL: string, model: string): Dialect {
 }
 
 /** A day. A server may be mended, and a model replaced. */
-const LESSON_LASTS = 86_400_000;
+export const LESSON_LASTS = 86_400_000;
 
 export interface Lesson {
   readonly dialect: Dialect;
@@ -61,21 +61,51 @@ export interface Lesson {
   readonly at: number;
 }
 
-/** Lessons by tenant, server and model. All models of a process share them. */
-const lessons = new Map<string, readonly Lesson[]>();
-
-export function dialectKey(apiKey: string, baseURL: string, model: string): string {
-  return `${textHash(apiKey).slice(0, 16)} ${baseURL} ${model}`;
+/** A model at a server. */
+export interface DialectPlace {
+  /** Without its query, which may hold a secret. */
+  readonly baseURL: string;
+  readonly model: string;
+  /** What distinguishes tenants in this process. */
+  readonly key: string;
 }
 
-export function learntDialect(key: string, now: number): Dialect {
-  return (lessons.get(key) ?? [])
-    .filter(({ at }) => now - at < LESSON_LASTS)
+/** Lessons that outlive the process. */
+export interface KeptLessons {
+  of(place: DialectPlace): readonly Lesson[];
+  add(place: DialectPlace, lesson: Lesson): void;
+}
+
+/** Lessons by tenant, server and model. All models of a process share them. */
+const lessons = new Map<string, readonly Lesson[]>();
+let keeper: KeptLessons | undefined;
+
+/** Keeps what is learnt from now on, until the returned function is called. */
+export function keepLessons(store: KeptLessons): () => void {
+  const before = keeper;
+  keeper = store;
+  return () => void (keeper = before);
+}
+
+export function dialectPlace(apiKey: string, baseURL: string, query: string, model: string): DialectPlace {
+  return { baseURL, model, key: `${textHash(apiKey).slice(0, 16)} ${baseURL}${query} ${model}` };
+}
+
+/** False for a lesson of a clock that is ahead, which would last too long. */
+export function isFresh({ at }: Lesson, now: number): boolean {
+  return Math.abs(now - at) < LESSON_LASTS;
+}
+
+export function learntDialect(place: DialectPlace, now: number): Dialect {
+  return [...(keeper?.of(place) ?? []), ...(lessons.get(place.key) ?? [])]
+    .filter((lesson) => isFresh(lesson, now))
     .reduce<Dialect>((sum, { dialect }) => merged(sum, dialect), {});
 }
 
-export function learn(key: string, dialect: Dialect, now: number): void {
-  lessons.set(key, [...(lessons.get(key) ?? []).filter(({ at }) => now - at < LESSON_LASTS), { dialect, at: now }]);
+export function learn(place: DialectPlace, dialect: Dialect, now: number): void {
+  const lesson = { dialect, at: now };
+  lessons.set(place.key, [...(lessons.get(place.key) ?? []).filter((one) => isFresh(one, now)), lesson]);
+  keeper?.add(place, lesson);
 }
 
 export function merged(first: Dialect, second: Dialect): Dialect {

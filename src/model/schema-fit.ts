@@ -52,9 +52,9 @@ function fitted(value: Json, node: unknown, root: SchemaNode): Json {
   const required = stringsOf(fit["required"]);
   const members = Object.entries(value as JsonObject).flatMap(([name, member]): [string, Json][] => {
     const child = Object.hasOwn(propertiesOf(fit), name) ? propertiesOf(fit)[name] : fit["additionalProperties"];
-    const brought = fitted(member, child, root);
-    const isLeftOut = brought === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
-    return isLeftOut ? [] : [[name, brought]];
+    const changed = fitted(member, child, root);
+    const isLeftOut = changed === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
+    return isLeftOut ? [] : [[name, changed]];
   });
   return Object.fromEntries(members);
 }
@@ -86,7 +86,7 @@ function takesText(node: unknown, root: SchemaNode): boolean {
 }
 
 function isNothing(value: Json): boolean {
-  return typeof value === "string" && /^\s*(?:none|null|n\/a|undefined)?\s*$/i.test(value);
+  return typeof value === "string" && /^(?:none|null|n\/a|undefined)?$/i.test(value.trim());
 }
 
 function constantLike(value: string, nodes: readonly SchemaNode[]): string {

@@ -17,6 +17,9 @@ export interface AnySchema<Output = unknown> {
 /** The type of the values that a schema returns. */
 export type ValueOf<S extends AnySchema> = NonNullable<S["~standard"]["types"]>["output"];
 
+/** The type of the values that a schema reads. */
+export type InputOf<S extends AnySchema> = NonNullable<S["~standard"]["types"]>["input"];
+
 interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -55,7 +58,8 @@ function converted(schema: AnySchema): z.ZodType {
       context.addIssue({ code: "custom", message, path: Array.from(path, (key) => (typeof key === "object" ? key.key : key)) });
     return z.NEVER;
   });
-  checked._zod.toJSONSchema = () => json;
+  // zod changes what it gets.
+  checked._zod.toJSONSchema = () => structuredClone(json);
   return checked;
 }
 

@@ -24,7 +24,9 @@ const CHANNELS = /^[\s\uFEFF]*(?:<\|start\|>assistant\s*)?<\|channel\|>/;
 const BARE_CHANNELS = /^\s*analysis[^]*?assistantfinal/;
 const FINAL = /<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 /** Marks of the end that servers of local models let through. */
-const END = /(?:\s*(?:<\|(?:return|end|im_end|eot_id|eom_id|endoftext|END_RESPONSE)\|>|<｜end▁of▁sentence｜>))+\s*$/;
+const END = /(?:<\|(?:return|end|im_end|eot_id|eom_id|endoftext|END_RESPONSE)\|>|<｜end▁of▁sentence｜>)$/;
+/** Characters of the longest mark of the end. */
+const MAX_END = 24;
 
 /**
  * Returns the index at which the answer begins. Models that reason aloud write their thoughts before it in `<think>` and `</think>`, or in
@@ -55,7 +57,17 @@ export function withoutThoughts(text: string): string {
   takes("withoutThoughts", "text", text, aText);
   const start = answerStart(text);
   const answer = start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
-  return text.includes("|>") || text.includes("｜>") ? answer.replace(END, "").replace(/^<\|START_RESPONSE\|>/, "") : answer;
+  return text.includes("|>") || text.includes("｜>") ? withoutEnd(answer).replace(/^<\|START_RESPONSE\|>/, "") : answer;
+}
+
+/** Linear in the length of the text, unlike an expression that looks for spaces before a mark. */
+function withoutEnd(answer: string): string {
+  let left = answer;
+  for (let text = left.trimEnd(); ; text = left) {
+    const mark = END.exec(text.slice(-MAX_END));
+    if (mark === null) return left;
+    left = text.slice(0, -mark[0].length).trimEnd();
+  }
 }
 
 /** In thoughts nothing is a string, so the mark may be anywhere. */

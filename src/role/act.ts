@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { type AnySchema, zodOf } from "../model/standard-schema.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -262,9 +262,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
 
   get ask(): RoleContext<S>["ask"] {
-    return ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
+    return ((prompt: string, o?: AskOptions & { readonly schema?: AnySchema }): Promise<unknown> => {
       const answer: Promise<unknown> = this.#rc.ask(prompt, this.#asking(o));
-      return o?.schema === undefined || o.schema !== this.#does.output ? answer : answer.then((value) => this.#remembered(value));
+      return o?.schema === undefined || zodOf(o.schema) !== this.#does.output ? answer : answer.then((value) => this.#remembered(value));
     }) as RoleContext<S>["ask"];
   }
   get step(): RoleContext<S>["step"] {

@@ -6,6 +6,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import { type AnySchema, type ValueOf, zodOf } from "../model/standard-schema.ts";
 import { aFunction, aText, readable, takes } from "../kernel/argument.ts";
 import { anAddress, aSchema, checkParts, list, withAdvice } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
@@ -73,22 +74,22 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
 export type Produced<O> = (unknown extends O ? string | Message : O | Message<O>) | readonly Message[] | void | undefined;
 
 /** Options of {@link defineAction}. */
-export interface ActionOptions<S extends z.ZodType, N extends readonly Address[], T = CustomState> {
+export interface ActionOptions<S extends AnySchema, N extends readonly Address[], T = CustomState> {
   readonly name: string;
   readonly description?: string;
   readonly needs?: N;
   readonly output?: S;
   /** The part of its role's custom state that it needs; types `ctx.state`. */
-  readonly state?: z.ZodType<T>;
+  readonly state?: AnySchema<T>;
   /** Answers its questions, instead of the role's and the team's model. */
   readonly model?: ChatModel | undefined;
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
-  run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<z.infer<S>>>;
-  render?(output: z.infer<S>): string;
-  sendTo?(ctx: ActionContext<InputsOf<N>, T>, output: z.infer<S> | undefined): readonly Address[];
+  run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<ValueOf<S>>>;
+  render?(output: ValueOf<S>): string;
+  sendTo?(ctx: ActionContext<InputsOf<N>, T>, output: ValueOf<S> | undefined): readonly Address[];
 }
 
-const actionParts: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
+const actionParts: Known<ActionOptions<AnySchema, readonly Address[]>> = {
   name: withAdvice({ says: "a text that is not empty", fits: isActionName }, "Its name is its identity in routing."),
   description: withAdvice(aText, "Tell the model what it does."),
   needs: list(anAddress, "Write needs: [WriteDraft]."),
@@ -125,9 +126,9 @@ function isActionName(value: unknown): value is string {
  *   prompt: (ctx) => `Write a short article on: ${ctx.text}`,
  * });
  */
-export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly [], T = CustomState>(
+export function defineAction<S extends AnySchema = AnySchema, const N extends readonly Address[] = readonly [], T = CustomState>(
   options: ActionOptions<S, N, T>,
-): Action<z.infer<S>, N> {
+): Action<ValueOf<S>, N> {
   if (typeof options !== "object" || options === null) {
     const expected = `Expected the parts of an action, got ${valueText(options)}`;
     throw new UsageError("ACTION_INVALID", `${expected}. Write defineAction({ name, ... }).`);
@@ -141,11 +142,11 @@ export function defineAction<S extends z.ZodType = z.ZodType, const N extends re
   return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }
 
-class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends Action<z.infer<S>, N> {
+class DefinedAction<S extends AnySchema, N extends readonly Address[]> extends Action<ValueOf<S>, N> {
   override readonly name: string;
   override readonly description: string;
   override readonly needs: N;
-  override readonly output: z.ZodType<z.infer<S>> | undefined;
+  override readonly output: z.ZodType<ValueOf<S>> | undefined;
   override readonly state: z.ZodType | undefined;
   override readonly model: ChatModel | undefined;
 
@@ -154,11 +155,11 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
     this.name = options.name;
     this.description = options.description ?? "";
     this.needs = options.needs ?? ([] as readonly Address[] as N);
-    this.output = options.output as z.ZodType<z.infer<S>> | undefined;
-    this.state = options.state;
+    this.output = zodOf(options.output) as z.ZodType<ValueOf<S>> | undefined;
+    this.state = zodOf(options.state) as z.ZodType | undefined;
     this.model = options.model;
     if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
-    if (options.run !== undefined) this.run = options.run.bind(options) as Action<z.infer<S>, N>["run"];
+    if (options.run !== undefined) this.run = options.run.bind(options) as Action<ValueOf<S>, N>["run"];
     if (options.render !== undefined) this.render = options.render.bind(options);
     if (options.sendTo !== undefined) this.sendTo = options.sendTo.bind(options);
   }

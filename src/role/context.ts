@@ -1,7 +1,7 @@
+import type { AnySchema, ValueOf } from "../model/standard-schema.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -126,7 +126,7 @@ export interface RoleContext<S = CustomState> {
   readonly steps: StepPort;
   /** Asks the model: the role's introduction as system prompt, then `prompt`. @throws ModelError, OutputError, ControlError */
   ask(prompt: string, o?: AskOptions): Promise<string>;
-  ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
+  ask<T extends AnySchema>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<ValueOf<T>>;
   /**
    * Runs any other side effect once, records it, and answers from the record afterwards. Its result must be JSON. Questions and steps of
    * the effect must use the port passed to it, and are part of its step.

@@ -1,3 +1,4 @@
+import { type AnySchema, type InputOf, type ValueOf, zodOf } from "../model/standard-schema.ts";
 import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../kernel/json.ts";
@@ -53,13 +54,13 @@ export interface Human {
     o: HumanAskOptions<NoInfer<ChosenOf<C>>> & { readonly choices: C; readonly words?: undefined },
   ): Promise<ChosenOf<C>>;
   ask(question: string, o: HumanAskOptions & { readonly choices: readonly (string | Choice)[]; readonly words: string }): Promise<string>;
-  ask<T extends z.ZodType>(question: string, o: HumanAskOptions<z.input<T>> & { readonly schema: T }): Promise<z.infer<T>>;
+  ask<T extends AnySchema>(question: string, o: HumanAskOptions<InputOf<T>> & { readonly schema: T }): Promise<ValueOf<T>>;
   /** Asks a question recorded by a step of kind `human` with this id. @internal */
   answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 
 export interface AnyHumanAsk extends HumanAskOptions<unknown> {
-  readonly schema?: z.ZodType | undefined;
+  readonly schema?: AnySchema | undefined;
   readonly choices?: readonly (string | Choice)[] | undefined;
   readonly words?: string | undefined;
 }
@@ -93,7 +94,7 @@ export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuest
     throw invalid("the name of a person or a role in `to`", to);
   checkDeadline(o.deadline);
   const form = formOf(o);
-  const byDefault = o.default === undefined ? undefined : defaultOf(form, o.default, schema);
+  const byDefault = o.default === undefined ? undefined : defaultOf(form, o.default, zodOf(schema) as z.ZodType | undefined);
   return {
     question,
     ...(form === undefined ? {} : { form }),
@@ -118,7 +119,7 @@ export function fieldsForm(schema: z.ZodType): QuestionForm {
 function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefined {
   if (schema !== undefined && choices !== undefined) throw invalid("either choices or a schema", "both");
   if (words !== undefined && choices === undefined) throw invalid("choices beside `words`", "none");
-  if (schema !== undefined) return fieldsForm(schema);
+  if (schema !== undefined) return fieldsForm(zodOf(schema) as z.ZodType);
   if (choices === undefined) return undefined;
   if (!isList(choices) || choices.length === 0 || choices.length > MAX_CHOICES) throw invalid(`1 to ${MAX_CHOICES} choices`, choices);
   if (words !== undefined && !isWords(words)) throw invalid("a text in `words` that says what other words are for", words);

@@ -1,3 +1,4 @@
+import { zodOf } from "../model/standard-schema.ts";
 import { fits, listOf, misfit, type Shape } from "../kernel/argument.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Addressable } from "../message/address.ts";
@@ -46,7 +47,7 @@ function hasName(value: unknown): boolean {
 }
 
 export const aSchema: Shape = {
-  says: "a schema of zod 4 whose values JSON can carry",
-  fits: (value) => valueFault(value) === undefined,
-  advice: (value) => valueFault(value) ?? { got: valueText(value), todo: "" },
+  says: "a schema of zod 4, or a Standard Schema, whose values JSON can carry",
+  fits: (value) => valueFault(zodOf(value)) === undefined,
+  advice: (value) => valueFault(zodOf(value)) ?? { got: valueText(value), todo: "" },
 };

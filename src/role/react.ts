@@ -36,10 +36,15 @@ function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Act
   const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
   if (spec.join !== undefined && !takesInputs(spec.join, rc)) return undefined;
-  return then(role.act(rc, only), (said) => {
-    loop.turn += 1;
-    return said ?? undefined;
-  });
+  const acted = role.act(rc, only);
+  if (isThenable(acted)) {
+    return Promise.resolve(acted).then((said) => {
+      loop.turn += 1;
+      return said ?? undefined;
+    });
+  }
+  loop.turn += 1;
+  return acted ?? undefined;
 }
 
 /** Runs the only action of a role on the newest message of each of its needs, in any order of arrival. */
@@ -148,35 +153,24 @@ export function think<S>(role: Role<S>, rc: RoleContext<S>): Action | undefined 
   return chosenByModel(spec, rc, loop);
 }
 
+/** -1 ends the loop, and so does a second answer that is no index of an action. */
 async function chosenByModel<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop): Promise<Action | undefined> {
-  const index = await chooseIndex(spec, rc, loop.index);
-  if (index === undefined) return undefined;
+  const prompt = choicePrompt(spec, rc, loop.index);
+  let index = parseChoice(await rc.ask(prompt, { recall: false }), spec.actions.length);
+  if (index === undefined) {
+    const again = `${prompt}\n\nYour last answer was no such number. ${answerRule(spec)}`;
+    index = parseChoice(await rc.ask(again, { recall: false }), spec.actions.length);
+  }
+  if (index === undefined) rc.logger.warn(`${rc.name} could not choose an action: the model gave no number twice. It stops here.`);
+  if (index === undefined || index === -1) return undefined;
   loop.index = index;
   return spec.actions[index];
 }
 
-/** -1 ends the loop, and so does a second answer that is not the index of an action. */
-async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: number): Promise<number | undefined> {
-  const prompt = choicePrompt(spec, rc, previous);
-  const first = parseChoice(await rc.ask(prompt, { recall: false }), spec.actions.length);
-  if (first.kind === "action") return first.index;
-  if (first.kind === "end") return undefined;
-  const second = parseChoice(
-    await rc.ask(`${prompt}\n\nYour last answer was no such number. ${answerRule(spec)}`, { recall: false }),
-    spec.actions.length,
-  );
-  if (second.kind === "garbled") rc.logger.warn(`${rc.name} could not choose an action: the model gave no number twice. It stops here.`);
-  return second.kind === "action" ? second.index : undefined;
-}
-
-export type Choice = { readonly kind: "action"; readonly index: number } | { readonly kind: "end" } | { readonly kind: "garbled" };
-
-export function parseChoice(reply: string, actions: number): Choice {
-  const digits = /-?\d+/.exec(reply)?.[0];
-  if (digits === undefined) return { kind: "garbled" };
-  const index = Number(digits);
-  if (index === -1) return { kind: "end" };
-  return index >= 0 && index < actions ? { kind: "action", index } : { kind: "garbled" };
+/** Returns the index of an action, or -1 for the end; undefined for an answer without either. */
+export function parseChoice(reply: string, actions: number): number | undefined {
+  const index = Number(/-?\d+/.exec(reply)?.[0]);
+  return index >= -1 && index < actions ? index : undefined;
 }
 
 function choicePrompt<S>(spec: RoleSpec, rc: RoleContext<S>, previous: number): string {

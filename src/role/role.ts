@@ -1,3 +1,4 @@
+import { type AnySchema, zodOf } from "../model/standard-schema.ts";
 import { roleSpec } from "./role-spec.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -60,7 +61,7 @@ export interface RoleOptions<S = CustomState> {
   readonly maxReactLoop?: number;
   readonly model?: ChatModel;
   /** Checks the custom state; its defaults are the initial state. */
-  readonly state?: z.ZodType<S>;
+  readonly state?: AnySchema<S>;
   /** Tools in mode `agent`; made by `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Options of the agent in mode `agent`. */
@@ -208,6 +209,9 @@ function definedMembers(options: object): object {
   return Object.fromEntries(
     Object.entries(options)
       .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [key, typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(options) : value]),
+      .map(([key, value]) => [
+        key,
+        key === "state" ? zodOf(value) : typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(options) : value,
+      ]),
   );
 }

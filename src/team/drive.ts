@@ -268,22 +268,25 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
 
 const MAX_RUNS = 1_000;
 
+/** By id, and weakly: a conversation that gets a new model at each turn keeps none of them. */
+type Models = Map<string, WeakSet<ChatModel>>;
+
 /** The models of the newest runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */
-const knownModels = new WeakMap<Journal, Map<string, ReadonlySet<ChatModel>>>();
+const knownModels = new WeakMap<Journal, Map<string, Models>>();
 
 function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
   const all = [options.model, ...Object.values(options.models ?? {}), ...crew.roles.flatMap(([, role]) => modelsOf(role))];
   const models = new Set(all.filter((model) => model !== undefined));
-  const runs = knownModels.get(journal) ?? new Map<string, ReadonlySet<ChatModel>>();
+  const runs = knownModels.get(journal) ?? new Map<string, Models>();
   knownModels.set(journal, runs);
   const known = past === undefined || parent === undefined ? undefined : runs.get(parent.runId);
-  const before = runs.get(runId) ?? [];
+  const own: Models = runs.get(runId) ?? new Map<string, WeakSet<ChatModel>>();
+  for (const model of models) own.set(model.id, (own.get(model.id) ?? new WeakSet()).add(model));
   runs.delete(runId);
-  runs.set(runId, new Set([...before, ...models]));
+  runs.set(runId, own);
   const [oldest] = runs.keys();
   if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
-  const ids = new Set([...(known ?? [])].map(({ id }) => id));
-  const others = [...models].filter((model) => ids.has(model.id) && known?.has(model) === false);
+  const others = [...models].filter((model) => known?.get(model.id)?.has(model) === false);
   for (const id of new Set(others.map((model) => model.id))) {
     environment.warn(
       `Run ${parent?.runId} asked another model under the id "${id}", and the fork reuses its answers to equal requests. Give your model a different id, or fork with reuse: "none" to ask it.`,

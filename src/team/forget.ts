@@ -73,7 +73,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
   takes("forget", "journal", journal, aJournal);
   checkForgetful("forget", { stores, caches });
   checkScope("forget", scope);
-  if (Object.keys(scopeParts).every((part) => scope[part as keyof Scope] === undefined))
+  if (Object.keys(scopeParts).every((part) => scope?.[part as keyof Scope] === undefined))
     throw new UsageError("OPTION_INVALID", "Expected a user, a conversation or a tenant to forget, got none of them. Name one: { user }.");
   const { rewrite } = journal;
   if (rewrite === undefined) {

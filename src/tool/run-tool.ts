@@ -1,3 +1,4 @@
+import { type AnySchema, zodOf } from "../model/standard-schema.ts";
 import { abortReason, interruptionBy, onAbort, throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
@@ -37,7 +38,7 @@ interface ToolReach {
   readonly progress: (text: string) => void;
 }
 
-type AnyToolAsk = ToolAskOptions & { readonly schema?: z.ZodType };
+type AnyToolAsk = ToolAskOptions & { readonly schema?: AnySchema };
 
 const askOptions: Known<AnyToolAsk> = {
   system: kinds.text,
@@ -219,7 +220,7 @@ class RunningTool {
     const messages = [...(system === undefined ? [] : [ChatMessage.system(system)]), ChatMessage.user(prompt, images && { images })];
     const policy = this.#policyOf(own) ?? { clock, random: jitter() };
     const input = { steps, model: model ?? missingModel(`the tool ${name}`), messages, policy, temperature, maxTokens };
-    return schema === undefined ? askModel(input) : askModel({ ...input, schema });
+    return schema === undefined ? askModel(input) : askModel({ ...input, schema: zodOf(schema) as z.ZodType });
   }
 
   #human(steps: StepPort, ask: HumanPort, hand: Hand): ToolHuman {

@@ -1,3 +1,4 @@
+import { type AnySchema, type ValueOf, zodOf } from "../model/standard-schema.ts";
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
@@ -62,7 +63,7 @@ export interface ToolContext {
    * @throws UsageError `MODEL_MISSING` where there is none; ModelError, OutputError, ControlError
    */
   ask(prompt: string, o?: ToolAskOptions): Promise<string>;
-  ask<T extends z.ZodType>(prompt: string, o: ToolAskOptions & { readonly schema: T }): Promise<z.infer<T>>;
+  ask<T extends AnySchema>(prompt: string, o: ToolAskOptions & { readonly schema: T }): Promise<ValueOf<T>>;
   /** The budget that binds the call: for a run or an agent that the call starts, whose end by it does not end the run of the call. */
   readonly budget: BudgetPool;
   /** Undefined where no one can be asked. */
@@ -142,18 +143,18 @@ interface ToolFields {
   close?(o: ToolClosing): void | Promise<void>;
 }
 
-const toolOptions: Known<ToolOptions<z.ZodType>> = {
+const toolOptions: Known<ToolOptions<AnySchema>> = {
   ...kinds.each(kinds.checked, "name", "description", "timeout", "permission", "maxOutput"),
   effect: kinds.oneOf("read", "write"),
   ...kinds.each(kinds.boolean, "idempotent", "again", "fresh", "ends", "parallel", "polls"),
   ...kinds.each(kinds.function, "close", "execute"),
-  parameters: kinds.object,
+  parameters: { says: "a schema, or a JSON Schema", fits: (value) => isObject(value) || typeof value === "function" },
 };
 
-/** A tool whose parameters are a zod object. */
-export interface ToolOptions<S extends z.ZodType> extends ToolFields {
+/** A tool whose parameters are an object of zod, or of another library that implements Standard Schema. */
+export interface ToolOptions<S extends AnySchema> extends ToolFields {
   readonly parameters: S;
-  execute(args: z.output<S>, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
+  execute(args: ValueOf<S>, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
 }
 
 /** A tool whose parameters are a JSON Schema, or that has none. */
@@ -183,13 +184,14 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
  * const call = { id: "call_1", type: "function", function: { name: "add", arguments: '{"a":2,"b":3}' } } as const;
  * console.log((await callTool(call, { tools: [add] })).result.output); // 5
  */
-export function defineTool<S extends z.ZodType>(options: ToolOptions<S>): Tool<z.output<S>>;
+export function defineTool<S extends AnySchema>(options: ToolOptions<S>): Tool<ValueOf<S>>;
 export function defineTool(options: PlainToolOptions): Tool<JsonObject>;
-export function defineTool(options: ToolOptions<z.ZodType> | PlainToolOptions): Tool {
+export function defineTool(options: ToolOptions<AnySchema> | PlainToolOptions): Tool {
   takes("defineTool", "options", options, object("an object with name, description and execute"));
   checkFields(options);
   checkKnownOptions(`defineTool ${JSON.stringify(options.name)}`, options, toolOptions);
-  const { name, description, effect = "write", parameters } = options;
+  const { name, description, effect = "write" } = options;
+  const parameters = zodOf(options.parameters) as z.ZodType | JsonObject | undefined;
   const shape = shapeOf(name, parameters);
   const reads = effect === "read";
   const asks = options.effect !== undefined && !reads;

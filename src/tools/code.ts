@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, type ToolResult } from "../tool/tool-result.ts";
 import { Turns } from "../workspace/workspace.ts";
 import { commandResult, type CommandToolOptions, commandToolOptions, commandTraits, keepChanges } from "./command.ts";
-import { runCommand, START } from "./sandboxed-command.ts";
+import { runCommand, runSandboxed, START } from "./sandboxed-command.ts";
 import { ToolFiles, ToolStates } from "./tool-files.ts";
 
 /** Seconds. */
@@ -31,7 +31,8 @@ export function codeTool(options: CommandToolOptions): Tool {
     ...commandTraits(MAX_TIMEOUT),
     execute: async ({ language, code, timeout }, ctx) => {
       const program = language === "python" ? "python" : "node";
-      const ran = await runCommand(sandbox, workspace.root, { program, text: code, state: START, timeout: timeout * 1000 }, ctx);
+      const command = { program, text: code, state: START, timeout: timeout * 1000 } as const;
+      const ran = await runCommand((one, signal) => runSandboxed(sandbox, workspace.root, one, signal), command, ctx);
       if (ran.recorded.kind === "not run") return toolFailure(ran.recorded.reason);
       return commandResult(ran.recorded.report, await keepChanges(files, ctx, ran, refuse), timeout);
     },
@@ -89,7 +90,7 @@ class Notebook {
     const { sandbox, workspace, refuse } = this.#options;
     const cells = [...(restart ? [] : this.#cells), code];
     const command = { program: "cells", text: JSON.stringify(cells), state: START, timeout: timeout * 1_000 } as const;
-    const ran = await runCommand(sandbox, workspace.root, command, ctx);
+    const ran = await runCommand((one, signal) => runSandboxed(sandbox, workspace.root, one, signal), command, ctx);
     if (ran.recorded.kind === "not run") return toolFailure(`${ran.recorded.reason} With restart: true the earlier cells are forgotten.`);
     const { report } = ran.recorded;
     if (report.code === 0) this.#cells = cells;

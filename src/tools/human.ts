@@ -1,3 +1,5 @@
+import { outputSchema } from "../model/json-schema.ts";
+import { type AnySchema, zodOf } from "../model/standard-schema.ts";
 import { z } from "zod";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import { toolFailure, toolOutput } from "../tool/tool-result.ts";
@@ -32,7 +34,7 @@ export function askHumanTool(): Tool {
 
 export interface ChatCompletionOptions {
   /** Default: a text. An object's members become the tool's parameters; any other type is the parameter `response`. */
-  readonly schema?: z.ZodType;
+  readonly schema?: AnySchema;
   readonly description?: string;
 }
 
@@ -41,8 +43,10 @@ const chatCompletionOptions: Known<ChatCompletionOptions> = { schema: kinds.sche
 /** Makes a tool that takes the final answer in a given form and ends the run: `data.answer` is its text, `data.value` the value. */
 export function createChatCompletion(options: ChatCompletionOptions = {}): Tool {
   checkKnownOptions("createChatCompletion", options, chatCompletionOptions);
-  const { schema = z.string(), description } = options;
-  const isObject = schema instanceof z.ZodObject;
+  const { description } = options;
+  const schema = zodOf(options.schema ?? z.string()) as z.ZodType;
+  const { json, wrapped } = outputSchema(schema);
+  const isObject = !wrapped && json["properties"] !== undefined;
   const parameters = isObject ? schema : z.object({ response: schema });
   return defineTool({
     name: "create_chat_completion",

@@ -4,7 +4,7 @@ import { type JsonObject, parsedJson } from "../kernel/json.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { driverIn } from "../workspace/sandbox-mounts.ts";
-import { endText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
+import { endText, type Sandbox, type SandboxRequest, type SandboxResult } from "../workspace/sandbox.ts";
 
 /** The folder and the environment in which a command begins. */
 export interface ShellState {
@@ -16,7 +16,7 @@ export interface ShellState {
 
 export const START: ShellState = { cwd: "", env: {} };
 
-interface SandboxedCommand {
+export interface SandboxedCommand {
   readonly program: "sh" | "node" | "python" | "cells";
   readonly text: string;
   readonly state: ShellState;
@@ -26,19 +26,19 @@ interface SandboxedCommand {
 
 /** Represents the project's folder in an environment, which is another for each command. No environment can have it by itself. */
 const PROJECT_MARK = "\0project\0";
-const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
+export const UNSEEN: readonly string[] = [".git", ".troupe", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /** Linux takes no single argument of 128 KiB or more. */
 const MAX_TEXT = 120_000;
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
-const MAX_FILES = 100_000;
+export const MAX_FILES: number = 100_000;
 const MAX_SKIPPED = 50;
 const FILE_BYTES = 1024 ** 2;
 const MAX_ENVIRONMENT = 60_000;
-const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
+export const REPORT_BYTES: number = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
 /** Milliseconds for copying and comparing the project around the command. */
-const DRIVER_TIME = 60_000;
+export const DRIVER_TIME: number = 60_000;
 
 const bounds: JsonObject = {
   outputBytes: OUTPUT_BYTES,
@@ -59,6 +59,9 @@ const Report = z.object({
   timedOut: z.boolean(),
   /** False when the working folder no longer exists. */
   isThere: z.boolean(),
+  /** True when a shell that stays was begun for the command, or ended with it. Undefined where each command has a process of its own. */
+  isNew: z.boolean().optional(),
+  hasEnded: z.boolean().optional(),
   stdout: z.string(),
   stderr: z.string(),
   left: z.object({ cwd: plain.max(4096), env: z.record(z.string().regex(/^[^=\0]+$/), plain.nullable()) }).optional(),
@@ -75,7 +78,9 @@ const Report = z.object({
 export type CommandReport = z.infer<typeof Report>;
 export type FileChanges = CommandReport["changes"];
 
-type CommandOutcome = { readonly kind: "ran"; readonly report: CommandReport } | { readonly kind: "not run"; readonly reason: string };
+export type CommandOutcome =
+  | { readonly kind: "ran"; readonly report: CommandReport }
+  | { readonly kind: "not run"; readonly reason: string };
 
 interface RanCommand {
   /** Without secrets, as in the record: results and state are the same live and from there. */
@@ -85,45 +90,66 @@ interface RanCommand {
   readonly fromRecord: boolean;
 }
 
-/** Runs a command on a copy of a project as one step: recorded with its outcome, and never repeated. */
-export async function runCommand(sandbox: Sandbox, root: string, command: SandboxedCommand, ctx: ToolContext): Promise<RanCommand> {
+/** Runs a command as one step: recorded with its outcome, and never repeated. */
+export async function runCommand(
+  run: (command: SandboxedCommand, signal: AbortSignal) => Promise<CommandOutcome>,
+  command: SandboxedCommand,
+  ctx: ToolContext,
+): Promise<RanCommand> {
   const { program, text, state, timeout } = command;
   const request = { program, text, ...state, timeout };
   let ran: CommandOutcome | undefined;
   const recorded = await ctx.step({ kind: "tool", name: "run in sandbox", request, idempotent: false }, async () => {
-    ran = await runSandboxed(sandbox, root, command, ctx.signal);
+    const fault = faultOf(text);
+    ran = fault === undefined ? await run(command, ctx.signal) : { kind: "not run", reason: fault };
     return ran;
   });
   const outcome = ran ?? recorded;
   return { recorded, changes: outcome.kind === "ran" ? outcome.report.changes : undefined, fromRecord: ran === undefined };
 }
 
+/** Runs a command as a process of its own, on a copy of a project. */
 export async function runSandboxed(
   sandbox: Sandbox,
   root: string,
-  { program, text, state, timeout }: SandboxedCommand,
+  command: SandboxedCommand,
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
-  const fault = faultOf(text);
-  if (fault !== undefined) return { kind: "not run", reason: fault };
-  const mark = randomBytes(16).toString("hex");
-  const { path, mounts } = driverIn(sandbox, "tools", "shell.mjs");
+  const { line, reportIn } = orderFor(command);
   const result = await sandbox.run({
-    root,
-    command: ["node", path],
-    mounts,
-    input: JSON.stringify({ program, text, ...state, timeout, mark, bounds }),
-    timeout: timeout + DRIVER_TIME,
+    ...driverRequest(sandbox, root),
+    input: line,
+    timeout: command.timeout + DRIVER_TIME,
     outputLimit: REPORT_BYTES,
     signal,
   });
-  const line = "stdout" in result ? result.stdout.split("\n").find((one) => one.startsWith(`${mark} `)) : undefined;
-  const read = line === undefined ? undefined : Report.safeParse(parsedJson(line.slice(mark.length + 1))).data;
-  if (read === undefined) return { kind: "not run", reason: reasonFor(result, signal) };
-  const { left, ...report } = read;
-  if (left === undefined) return { kind: "ran", report };
-  const isSmall = Buffer.byteLength(JSON.stringify(left.env)) <= MAX_ENVIRONMENT;
-  return { kind: "ran", report: { ...report, left: isSmall ? left : { cwd: left.cwd, env: state.env } } };
+  const report = "stdout" in result ? reportIn(result.stdout) : undefined;
+  return report === undefined ? { kind: "not run", reason: reasonFor(result, signal) } : { kind: "ran", report };
+}
+
+/** The driver of a shell, as a request of a sandbox. */
+export function driverRequest(sandbox: Sandbox, root: string): Pick<SandboxRequest, "root" | "command" | "mounts"> {
+  const { path, mounts } = driverIn(sandbox, "tools", "shell.mjs");
+  return { root, command: ["node", path], mounts };
+}
+
+interface Order {
+  readonly line: string;
+  /** Undefined where no report can be read, perhaps because the command has forged it. */
+  readonly reportIn: (output: string) => CommandReport | undefined;
+}
+
+/** A line for the driver, with the reader of its report. @param more where the shell stays */
+export function orderFor({ program, text, state, timeout }: SandboxedCommand, more?: object): Order {
+  const mark = randomBytes(16).toString("hex");
+  const line = `${JSON.stringify({ program, text, ...state, timeout, mark, bounds, ...more })}\n`;
+  const reportIn = (output: string): CommandReport | undefined => {
+    const found = output.split("\n").find((one) => one.startsWith(`${mark} `)) ?? "";
+    const report = Report.safeParse(parsedJson(found.slice(mark.length + 1))).data;
+    const isSmall = Buffer.byteLength(JSON.stringify(report?.left?.env ?? {})) <= MAX_ENVIRONMENT;
+    return report?.left === undefined || isSmall ? report : { ...report, left: { cwd: report.left.cwd, env: state.env } };
+  };
+  return { line, reportIn };
 }
 
 /** Why a string cannot be run; undefined when it can. */
@@ -135,10 +161,11 @@ function faultOf(text: string): string | undefined {
   return `Expected at most ${MAX_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
 }
 
-function reasonFor(result: SandboxResult, signal: AbortSignal): string {
+/** @param fault why the command was ended here */
+export function reasonFor(result: SandboxResult, signal: AbortSignal, fault?: string): string {
   if (result.kind === "refused") return `Nothing is run here: ${result.reason}. ${result.hint}`;
   const lost = result.kind === "limit" || result.kind === "timeout" ? "; nothing it changed is kept" : "";
   const stderr = result.kind === "exited" ? result.stderr.trim() : "";
-  const why = stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr;
+  const why = fault ?? (stderr === "" ? `it ${endText(result, signal)}${lost}` : stderr);
   return `Expected the command to end and be reported, but ${visible(why, 500)}.`;
 }

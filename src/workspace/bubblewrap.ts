@@ -19,7 +19,7 @@ import {
   type SandboxRequest,
   type SandboxResult,
 } from "./sandbox.ts";
-import { runLimited } from "./cgroup.ts";
+import { runLimited, startBy, type StreamedRequest } from "./cgroup.ts";
 import { NOBODY } from "./temporary-owner.ts";
 
 export interface BubblewrapMeans {
@@ -64,7 +64,7 @@ const NOTHING_KEPT: Refusal = {
 export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
   const as = means.setpriv === undefined ? "" : ", as nobody";
-  const run = async (request: SandboxRequest): Promise<SandboxResult> => {
+  const run = async (request: StreamedRequest): Promise<SandboxResult> => {
     const limits = sandboxLimits(request.limits);
     checkSandboxRequest(request);
     const refusal = missingMount(request.mounts) ?? (means.room === undefined && request.keep !== undefined ? NOTHING_KEPT : undefined);
@@ -92,7 +92,7 @@ export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
     });
   };
   const what = `bubblewrap: a copy of the project, no network, no other files, no keys${as}`;
-  return { kind: "bubblewrap", describe: [what, ...missingOf(means)].join("; "), run };
+  return { kind: "bubblewrap", describe: [what, ...missingOf(means)].join("; "), run, start: startBy(run) };
 }
 
 interface InsideOptions {

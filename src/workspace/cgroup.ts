@@ -4,9 +4,18 @@ import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
 import { stateOfProcess } from "../adapters/process-identity.ts";
 import { procText } from "../adapters/proc-file.ts";
-import { type Refusal, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxLimits, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
+import {
+  type Refusal,
+  type Sandbox,
+  SANDBOX_OUTPUT,
+  SANDBOX_TIMEOUT,
+  type SandboxLimits,
+  type SandboxRequest,
+  type SandboxResult,
+} from "./sandbox.ts";
 import { ownerOfFolder, temporaryPrefix } from "./temporary-owner.ts";
-import { type ProcessRequest, runProcess } from "./process.ts";
+import { MAX_TIMEOUT, type ProcessRequest, runProcess } from "./process.ts";
+import { PassThrough } from "node:stream";
 
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */
@@ -137,9 +146,25 @@ export interface LimitedOptions extends LimitWatchOptions {
   readonly cgroups: string | undefined;
 }
 
+/** A request of `run`, or of `start`: then with standard input and output as streams. */
+export interface StreamedRequest extends SandboxRequest {
+  readonly streams?: Pick<ProcessRequest, "stdin" | "onOutput">;
+}
+
+/** Makes the `start` of a sandbox from its `run`. */
+export function startBy(run: (request: StreamedRequest) => Promise<SandboxResult>): NonNullable<Sandbox["start"]> {
+  return ({ onOutput, ...request }) => {
+    const stdin = new PassThrough();
+    const ended = run({ ...request, timeout: MAX_TIMEOUT, streams: { stdin, onOutput } }).finally(() => stdin.destroy());
+    // A caller may wait for the end later.
+    ended.catch(() => {});
+    return { write: (text) => void (stdin.destroyed || stdin.write(text)), ended };
+  };
+}
+
 /** Runs a program with bounds for all it starts: in a cgroup where one can be made, and watched, for a cgroup counts no files. */
 export async function runLimited(
-  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input }: SandboxRequest,
+  { timeout = SANDBOX_TIMEOUT, outputLimit = SANDBOX_OUTPUT, signal, input, streams }: StreamedRequest,
   words: readonly string[],
   place: Pick<ProcessRequest, "cwd" | "env">,
   options: LimitedOptions,
@@ -150,7 +175,7 @@ export async function runLimited(
   try {
     const result = await runProcess({
       ...place,
-      ...(input === undefined ? {} : { stdin: input }),
+      ...(input === undefined ? streams : { stdin: input }),
       ...{ file, args, timeout, outputLimit, signal },
       onStart: (pid) => watch.start(pid),
     });

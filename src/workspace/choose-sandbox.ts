@@ -4,7 +4,7 @@ import { writeFile, mkdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
-import { findCgroups, runLimited } from "./cgroup.ts";
+import { findCgroups, runLimited, startBy, type StreamedRequest } from "./cgroup.ts";
 import { temporaryFolder, inCopy, keepFolder } from "./project-copy.ts";
 import { runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
@@ -128,7 +128,7 @@ export function plainSandbox(): Sandbox {
     ...("parent" in cgroups ? [] : [`memory and processes together: ${watched}, ${cgroups.reason}`]),
     "number of files and bytes in all of them: no limit",
   ];
-  const run = async (request: SandboxRequest): Promise<SandboxResult> => {
+  const run = async (request: StreamedRequest): Promise<SandboxResult> => {
     checkSandboxRequest(request);
     const refusal = missingMount(request.mounts) ?? openness(request);
     const limits = sandboxLimits(request.limits);
@@ -145,7 +145,7 @@ export function plainSandbox(): Sandbox {
       return result;
     });
   };
-  return { kind: "none", describe: describe.join("; "), run };
+  return { kind: "none", describe: describe.join("; "), run, start: startBy(run) };
 }
 
 /** The refusal of what would be more open without isolation than was asked for. */

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { plainEnvironment } from "./program-path.ts";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */
@@ -21,7 +22,9 @@ export interface ProcessRequest {
   /** Bytes kept of stdout, and of stderr. Default 1 MiB; more is read and dropped. */
   readonly outputLimit?: number;
   /** Written to the program's stdin, which is then closed. Default: stdin is empty. */
-  readonly stdin?: string;
+  readonly stdin?: string | Readable;
+  /** Receives stdout; then the result has none. */
+  readonly onOutput?: ((chunk: Uint8Array) => void) | undefined;
   readonly clock?: Clock;
   readonly onStart?: (pid: number) => void;
 }
@@ -111,11 +114,12 @@ function watch(child: ChildProcess, request: ProcessRequest, resolve: (result: P
   child.on("close", () => {
     if (ending !== undefined) settle({ ...ending, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
   });
-  child.stdout?.on("data", (chunk: Buffer) => stdout.add(chunk));
+  child.stdout?.on("data", request.onOutput ?? ((chunk: Buffer) => stdout.add(chunk)));
   child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
   // A program may end without reading its input; that shows in its result, not here.
   child.stdin?.on("error", () => {});
-  child.stdin?.end(request.stdin);
+  if (typeof request.stdin === "object" && child.stdin !== null) request.stdin.pipe(child.stdin);
+  else child.stdin?.end(request.stdin);
   const ms = Math.min(timeout, MAX_TIMEOUT);
   cancels.push(clock.timer(ms, () => stop({ kind: "timeout", ms })));
   if (signal !== undefined) cancels.push(onAbort(signal, () => stop({ kind: "aborted" })));

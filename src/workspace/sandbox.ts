@@ -23,6 +23,24 @@ export interface Sandbox {
    * limit
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
+  /** Starts a program that stays, with the limits, mounts and network of `run`. Without it a sandbox can keep no program. */
+  start?(request: SandboxStart): SandboxProcess;
+}
+
+/** A program to start in a copy of a project. */
+export interface SandboxStart extends Omit<SandboxRequest, "input" | "outputLimit" | "keep" | "timeout"> {
+  /** Ends the program and all it started. */
+  readonly signal: AbortSignal;
+  /** Receives its standard output, of which nothing is kept. */
+  readonly onOutput: (chunk: Uint8Array) => void;
+}
+
+/** A program that was started in a sandbox. */
+export interface SandboxProcess {
+  /** Writes to its standard input. Does nothing after its end. */
+  write(text: string): void;
+  /** Resolves at its end, with what it wrote to stderr. Rejects as {@link Sandbox.run}. */
+  readonly ended: Promise<SandboxResult>;
 }
 
 /** A command to run in a copy of a project. */
@@ -91,7 +109,8 @@ export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "reason", reason, aText);
   takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
-  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
+  const ended = Promise.resolve(refusal);
+  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => ended, start: () => ({ write: () => {}, ended }) };
 }
 
 /** Limits of a sandboxed command and all processes it starts, together. */

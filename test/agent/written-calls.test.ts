@@ -222,4 +222,9 @@ describe("a call that a model writes as text", () => {
     expect((await native.agent.run("x").result).answer).toBe("three");
     expect(ran).toEqual([{ a: 1, b: 2 }]);
   });
+
+  it.each(["<function=add>{", "[TOOL_CALLS][{"])("%s and many spaces before other words are read in one go", (opening) => {
+    expect(readIn(`${opening}${"\n".repeat(100_000)}x`)).toBe("malformed");
+    expect(readIn(`${opening}"a": ?  \n\`\`\`\n</tool_call>`)).toBe("malformed");
+  });
 });

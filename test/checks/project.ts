@@ -20,7 +20,8 @@ export const sandboxes: readonly [string, Sandbox][] = [
 ];
 
 const python = await sandbox.run({ root: scratchFolder(), command: ["python3", "-c", "import pytest"] });
-/** False where the sandbox cannot run tests in Python. */
+/** False where the sandbox cannot run Python, and where it cannot run tests of pytest. */
+export const hasPython: boolean = python.kind === "exited" && [0, 1].includes(python.code);
 export const hasPytest: boolean = python.kind === "exited" && python.code === 0;
 if (!hasPytest) process.stderr.write("\nThe sandbox has no python3 with pytest (apt-get install python3-pytest)\n");
 

@@ -77,7 +77,7 @@ node after.mjs
     ],
     ["another program", "git clone x", "curl http://x", "cd x", "rm -rf /", "npx other", "sudo doit", "../doit"],
     ["the network", "npm install", "npm i -g doit", "npm link", "python3 -m pip install x", "python -m venv v", "yarn"],
-    ["tests, which are run anyway", "npm test", "node --test", "python3 -m pytest"],
+    ["tests, which are run anyway", "npm test", "node --test", "python3 -m pytest", "python3 -m unittest"],
   ])("leave out %s", async (_what, ...lines) => {
     for (const line of lines) expect(await commandsIn(`## Use\n\`\`\`\n${line}\n\`\`\``), line).toEqual([]);
   });

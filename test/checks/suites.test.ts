@@ -3,7 +3,7 @@ import { runSuites } from "../../src/checks/suites.ts";
 import type { SuiteReport } from "../../src/checks/verification.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { someOf } from "../long.ts";
-import { hasPytest, projectOf, sandbox } from "./project.ts";
+import { hasPytest, hasPython, projectOf, sandbox } from "./project.ts";
 
 async function reportsOf(files: Readonly<Record<string, string>>, timeout?: number, each: Sandbox = sandbox): Promise<SuiteReport[]> {
   return runSuites({ root: projectOf(files), sandbox: each, timeout });
@@ -173,9 +173,55 @@ def test_many(n): assert n == 1
     const report = await pythonReport("import time\ndef test_good(): assert True\ndef test_hangs(): time.sleep(1000)", 2_500);
     expect(report).toMatchObject({ kind: "timeout", passed: 1, failed: 1, failures: [{ name: "tests/test_a.py::test_hangs" }] });
   });
+});
 
-  it("says what to install where tests of pytest cannot run", async () => {
-    const report = await pythonReport("def test_a(): assert 1", undefined, { "pytest.py": "raise ImportError" });
+describe.runIf(hasPython)("the report on Python tests where pytest is missing", () => {
+  /** A module that hides pytest from the programs of a project. */
+  const WITHOUT_PYTEST = { "pytest.py": "raise ModuleNotFoundError('No module named pytest', name='pytest')" };
+
+  it("has the results of unittest and of functions", async () => {
+    const text = `
+import unittest
+class A(unittest.TestCase):
+    def test_one(self): self.assertEqual(1, 1)
+    def test_two(self): self.assertEqual(1, 2)
+    @unittest.skip("later")
+    def test_three(self): pass
+    @unittest.expectedFailure
+    def test_four(self): self.fail()
+    def test_five(self):
+        for n in range(3):
+            with self.subTest(n=n): self.assertLess(n, 2)
+def test_six(): assert True
+def test_seven(): assert 6 == 7, "seven"
+`;
+    const report = await pythonReport(text, undefined, WITHOUT_PYTEST);
+    expect(report).toMatchObject({ kind: "failed", total: 7, passed: 2, failed: 3, skipped: 2 });
+    expect(report.failures.map(({ name, file }) => [name, file])).toEqual(
+      ["A.test_five", "A.test_two", "test_seven"].map((name) => [`tests.test_a.${name}`, "tests/test_a.py"]),
+    );
+    const messages = report.failures.map(({ message }) => message).join();
+    for (const words of ["1 != 2", "seven"]) expect(messages).toContain(words);
+  });
+
+  it.each([
+    ["cannot be loaded", "import unittest\nraise KeyError('x')", "KeyError: 'x'"],
+    ["has no tests", "import unittest", "It ran no test"],
+    ["leaves", "import os\ndef test_a(): os._exit(0)", "ended with exit code 0 in tests.test_a.test_a"],
+  ])("is not fooled by a file that %s", async (_what, text, message) => {
+    const report = await pythonReport(text, undefined, WITHOUT_PYTEST);
+    expect(report).toMatchObject({
+      kind: "failed",
+      passed: 0,
+      failures: [{ file: expect.any(String), message: expect.stringContaining(message) }],
+    });
+  });
+
+  it.each([
+    ["import pytest", "import pytest\ndef test_a(): assert 1"],
+    ["take a fixture", "def test_a(tmp_path): assert tmp_path.exists()"],
+  ])("says what to install for tests that %s", async (_what, text) => {
+    const report = await pythonReport(text, undefined, WITHOUT_PYTEST);
     expect(report).toMatchObject({ kind: "not run", total: 0, reason: expect.stringContaining("apt-get install python3-pytest") });
   });
 });

@@ -55,6 +55,12 @@ describe("verifyProject", () => {
     expect(isProven(found)).toBe(false);
   });
 
+  it("proves no P0 by an opinion", async () => {
+    const criteria: Criterion[] = [{ ...judged, priority: "P0" }];
+    const found = await verifyProject({ root: projectOf(sum), sandbox, criteria, depth: "quick" });
+    expect([found.verdicts.map(({ outcome }) => outcome), isProven(found)]).toEqual([["judged"], false]);
+  });
+
   it("names what is wrong besides the criteria", async () => {
     const root = projectOf({
       "src/broken.mjs": "export const a = (;",

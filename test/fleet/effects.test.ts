@@ -5,6 +5,8 @@ import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker 
 import type { Working } from "../../src/team/run-driver.ts";
 import { forget } from "../../src/memories.ts";
 import { localEffects, type EffectPort } from "../../src/kernel/effect.ts";
+import type { Embedder } from "../../src/memory/embedder.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
@@ -74,6 +76,33 @@ describe("a step that a worker does", () => {
     expect(events.find(({ type }) => type === "step.ended")).toMatchObject(priced);
     expect(result).toMatchObject({ status: "finished", cost: { known: 7 } });
     await worker.drain();
+  });
+
+  it("is no question to a person, no embedding and no write that a resumed run repeats", async () => {
+    const names: string[] = [];
+    const effects: EffectPort = {
+      run: (call, effect) => (names.push(`${call.kind}:${call.name}`), localEffects.run(call, effect)),
+    };
+    let embedded = 0;
+    const embedder: Embedder = {
+      ...{ id: "paid", maxBatch: 8, maxChars: 1_000, threshold: 0 },
+      embed: async (texts) => ((embedded += texts.length), texts.map(() => [1])),
+    };
+    const Work = defineAction({
+      name: "Work",
+      run: async (ctx) => {
+        await ctx.step("render", {}, async () => "a page");
+        await ctx.step("write", {}, async () => "a file", { again: true });
+        return `${await ctx.human.ask("Good?")} ${await ctx.ask("Say it.")}`;
+      },
+    });
+    const roles = [defineRole({ name: "Ann", actions: [Work], memory: { store: inMemoryStore(), embedder } })];
+    const team = new Team({ roles, model: scriptedModel(["one", "two"], { id: "poet" }), effects, human: () => "yes" });
+    await team.run("go").result;
+    const { output, error } = await team.run("go on").result;
+    expect([output?.content, error]).toEqual(["yes two", undefined]);
+    expect(embedded).toBeGreaterThan(0);
+    expect(new Set(names)).toEqual(new Set(["step:render", "memory:recall", "model:poet"]));
   });
 
   it("has the scope of the run that asked, so what it was asked is forgotten too", async () => {

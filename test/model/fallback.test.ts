@@ -63,6 +63,7 @@ describe("fallback", () => {
     const models = (): readonly ChatModel[] => [priced("small", 1, refused), priced("large", 10, dear)];
     const result = await run(fallback(models()), { journal });
     expect(result.cost).toEqual({ known: 1_210, unpriced: 0 });
+    expect(result.byModel).toMatchObject({ small: { cost: { known: 110 } }, large: { cost: { known: 1_100 } } });
     const silent = (id: string): ChatModel => priced(id, 1, failing("MODEL_FAILED"));
     const team = new Team({ name: "team", roles: [asker], model: fallback([silent("small"), silent("large")]), journal });
     const replayed = await team.replay("run").result;

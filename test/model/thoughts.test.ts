@@ -87,4 +87,11 @@ describe("withoutThoughts", () => {
     expect(answerStart(text)).toBe(0);
     expect(answerStart(unit.repeat(300_000))).toBeLessThanOrEqual(text.length);
   });
+
+  it.each([
+    ["many marks of the end", `The answer.${" <|end|> <|im_end|>".repeat(100_000)}\n`, "The answer."],
+    ["many spaces before other words", `<|x|>${" ".repeat(300_000)}The answer.`, `<|x|>${" ".repeat(300_000)}The answer.`],
+  ])("%s are read in one go", (_what, reply, answer) => {
+    expect(withoutThoughts(reply)).toBe(answer);
+  });
 });

@@ -114,17 +114,17 @@ describe("react: the model chooses", () => {
 
 describe("parseChoice", () => {
   test.each([
-    ["0", { kind: "action", index: 0 }],
-    [" 2\n", { kind: "action", index: 2 }],
-    ["11", { kind: "action", index: 11 }],
-    ["I choose 3.", { kind: "action", index: 3 }],
-    ["-1", { kind: "end" }],
-    ["done: -1", { kind: "end" }],
-    ["12", { kind: "garbled" }],
-    ["-2", { kind: "garbled" }],
-    ["", { kind: "garbled" }],
-    ["none of them", { kind: "garbled" }],
-    ["99999999999999999999999", { kind: "garbled" }],
+    ["0", 0],
+    [" 2\n", 2],
+    ["11", 11],
+    ["I choose 3.", 3],
+    ["-1", -1],
+    ["done: -1", -1],
+    ["12", undefined],
+    ["-2", undefined],
+    ["", undefined],
+    ["none of them", undefined],
+    ["99999999999999999999999", undefined],
   ])("%j of twelve", (reply, choice) => {
     expect(parseChoice(reply, 12)).toEqual(choice);
   });

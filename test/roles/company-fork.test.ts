@@ -37,7 +37,7 @@ beforeAll(async () => {
 /** @param constraints of the QA engineer, whose prompt has them */
 function company(constraints?: string): readonly Role[] {
   const roles = waterfallCompany({ workspace: fileWorkspace({ root: scratchFolder(), git: false }), sandbox });
-  const changed = (role: Role): Role => defineRole(Object.assign({}, role, { constraints }) as RoleOptions);
+  const changed = (role: Role): Role => defineRole(Object.assign({}, role, { constraints }) as unknown as RoleOptions);
   return constraints === undefined ? roles : roles.map((role) => (role.name === QA ? changed(role) : role));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { StepError } from "../../src/kernel/errors.ts";
+import { OutputError, StepError } from "../../src/kernel/errors.ts";
 import { afterFailure, type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
 import type { Role } from "../../src/role/role.ts";
 import { answering, town } from "./town.ts";
@@ -141,6 +141,25 @@ describe("calls that a new attempt makes again", () => {
     isDown = false;
     expect((await environment.run()).output?.content).toBe("done");
     expect(called).toEqual(["paid", "flaky", "flaky"]);
+  });
+
+  test.each<[string, () => Error, readonly string[]]>([
+    ["none where the code was at fault", () => new Error("a bug"), ["paid"]],
+    ["all where the answers were at fault", () => new OutputError("CODE_MISSING", "no code in the answer"), ["paid", "paid"]],
+  ])("after a failure that ended the run: %s", async (_what, fault, expected) => {
+    const called: string[] = [];
+    let isBroken = true;
+    const ann = answering("Ann", async (rc) => {
+      await rc.step("paid", {}, async () => called.push("paid"));
+      if (isBroken) throw fault();
+      return rc.message("done");
+    });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("failed");
+    isBroken = false;
+    expect((await environment.run()).output?.content).toBe("done");
+    expect(called).toEqual(expected);
   });
 
   test("a failed step throws a StepError without its cause, live and from the record", async () => {

@@ -196,6 +196,31 @@ describe("a watcher of a run", () => {
     await server.close();
   });
 
+  it("gets a heartbeat every 15 seconds while nothing happens", async () => {
+    const clock = simulatedClock();
+    const { server, client } = served({ team: waiters(openDoor()), clock });
+    const { id } = await client.start({ idea: "one" });
+    await all(client.events(id));
+    const { body } = await server.fetch(request(`/api/runs/${id}/events?follow=true`));
+    let text = "";
+    const reading = (async (): Promise<void> => {
+      for await (const part of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) text += part;
+    })();
+    const beats = (): number => text.split(": still here").length - 1;
+    await settled();
+    for (const [ms, expected] of [
+      [14_999, 0],
+      [1, 1],
+      [15_000, 2],
+    ] as const) {
+      await clock.advance(ms);
+      await settled();
+      expect(beats()).toBe(expected);
+    }
+    await server.close();
+    await reading;
+  });
+
   it("EventStream.S2 RunFeeds.F1 costs the server one piece while it does not read", async () => {
     const gate = door();
     const { server, client } = served({ team: waiters(gate) });

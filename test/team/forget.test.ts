@@ -238,6 +238,7 @@ describe("forget", () => {
   it("refuses a scope without parts, unknown ones, and a journal that cannot rewrite", async () => {
     const journal = memoryJournal();
     const { rewrite: _rewrite, ...others } = { ...(await inMemory()).journal };
+    expect(await codeOf(forget(undefined as never, { journal }))).toBe("OPTION_INVALID");
     expect(await codeOf(forget({}, { journal }))).toBe("OPTION_INVALID");
     expect(await codeOf(forget({ user: "" }, { journal }))).toBe("OPTION_INVALID");
     expect(await codeOf(forget({ person: "ann" } as object, { journal }))).toBe("OPTION_UNKNOWN");

@@ -228,3 +228,8 @@ describe("parameters told by a JSON Schema, which may come from anywhere", () =>
     if (read.ok) expect(read.args).toEqual({ a: 1 });
   });
 });
+
+test.each([" ", "\n", '"\n', "{ "])("100,000 of %j before other words are read in one go", (unit) => {
+  expect(readArguments(`${unit.repeat(100_000)}x`, bare).ok).toBe(false);
+  expect(readArguments(`${" ".repeat(100_000)}null${" ".repeat(100_000)}`, bare)).toMatchObject({ ok: true, args: {} });
+});

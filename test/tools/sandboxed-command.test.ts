@@ -117,15 +117,6 @@ b' "\\$(x)" # and a comment`;
     expect(report.stdout).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
   });
 
-  it("refuses what no system takes as an argument, and says what to do", async () => {
-    expect(await run(sandbox, `: ${"x".repeat(10_000_000)}`)).toMatchObject({
-      kind: "not run",
-      reason: expect.stringContaining("into a file"),
-    });
-    expect(await run(sandbox, "echo a\0b")).toMatchObject({ kind: "not run", reason: expect.stringContaining("NUL") });
-    expect(await run(sandbox, " \n")).toMatchObject({ kind: "not run" });
-  });
-
   it("keeps no environment that would not fit into the next command", async () => {
     const { left } = await reportOf(sandbox, `export BIG="$(head -c 50000 /dev/zero | sed 's/./é/g')"`, {
       state: { cwd: "", env: { OLD: "1" } },

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { codeTool } from "../../src/tools/code.ts";
 import { shellTool } from "../../src/tools/shell.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
@@ -63,8 +65,9 @@ describe("the shell", () => {
     const { shell } = project({ "a/x": "" });
     const [mine, yours] = [{}, {}];
     await call(shell, { command: "cd a" }, { session: mine });
-    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a");
+    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a\nNote: The shell is new and is at the project's root.");
     expect(await read(shell, { command: "ls" }, { session: mine })).toBe("x");
+    for (const session of [mine, yours]) await closeTool(shell, session, systemClock);
   });
 
   it("shows no colours and nothing that steers", async () => {
@@ -181,9 +184,11 @@ describe("both", () => {
     }
   });
 
-  it("refuse what is too long to run, with what to do instead", async () => {
+  it("refuse what no system takes as an argument, with what to do instead", async () => {
     const { shell } = project();
     expect(await read(shell, { command: `: ${"x".repeat(200_000)}` })).toContain("into a file of the project");
+    expect(await read(shell, { command: "echo a\0b" })).toContain("without NUL characters");
+    expect(await read(shell, { command: " \n" })).toContain("nothing but space");
     expect(await call(shell, { command: `: ${"x".repeat(10_000_000)}` })).toMatchObject({ outcome: "invalid" });
   });
 });

@@ -8,6 +8,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
+import { closeTool } from "../../src/tool/run-tool.ts";
 import { callTool } from "../../src/tool/call-tools.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { resultText } from "../../src/tool/tool-result.ts";
@@ -21,7 +22,7 @@ import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { RecordedFiles, changesSince } from "../../src/workspace/recorded-files.ts";
 import { restoreFiles } from "../../src/workspace/restore-files.ts";
-import type { Sandbox } from "../../src/workspace/sandbox.ts";
+import type { Sandbox, SandboxProcess, SandboxStart } from "../../src/workspace/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
@@ -29,15 +30,27 @@ import { cutsOf } from "../long.ts";
 
 const plain = await chooseSandbox("none");
 
-/** A sandbox that counts what it runs. */
+/** A sandbox that counts what it runs, and the orders to its programs that stay. */
 function counted(): Sandbox & { readonly ran: string[] } {
   const ran: string[] = [];
   return {
     ...plain,
     ran,
     run: (request) => (ran.push(request.command.at(-1) ?? ""), plain.run(request)),
+    start: (request) => {
+      const program = staying(plain, request);
+      return { ...program, write: (text) => (ran.push(text), program.write(text)) };
+    },
   };
 }
+
+function staying(sandbox: Sandbox, request: SandboxStart): SandboxProcess {
+  if (sandbox.start === undefined) throw new Error("expected a sandbox that keeps a program");
+  return sandbox.start(request);
+}
+
+/** The note on the first shell of a process, in a run and after a resume. */
+const NEW = /^(Note: )?The shell is new.*\n?/gm;
 
 const calls: Calls = [
   ["planning", { command: "create", plan_id: "p", title: "t", steps: ["one", "two"] }],
@@ -87,8 +100,9 @@ function worker(workspace: Workspace, sandbox: Sandbox, wanted: Calls = calls): 
           policy,
           session,
         });
-        answers.push(`${outcome}: ${resultText(result)}`);
+        answers.push(`${outcome}: ${resultText(result)}`.replace(NEW, "$1"));
       }
+      for (const tool of tools) await closeTool(tool, session, systemClock);
       return answers.join("\n===\n");
     },
   });

@@ -1,4 +1,4 @@
-/* Runs Python tests by pytest. */
+/* Runs Python tests by pytest, or where it is missing by unittest. */
 import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { order, pythonEnvironment, report, root, withoutRoot } from "./order.mjs";
@@ -9,10 +9,10 @@ const names = order.files.map((/** @type {string} */ file) => path.basename(file
 // Two test files of one name outside packages are one module to the usual way of importing.
 const env = { ...pythonEnvironment(), TROUPE_IMPORT: new Set(names).size < names.length ? "importlib" : "prepend" };
 
-/** @returns {"python3" | "pytest" | undefined} */
-function lacking() {
+/** @returns {"pytest" | "unittest" | undefined} undefined without python3 */
+function chooseRunner() {
   const found = spawnSync("python3", ["-c", "import pytest"], { env, stdio: "ignore", timeout: 20_000 });
-  return found.error === undefined ? (found.status === 0 ? undefined : "pytest") : "python3";
+  return found.error === undefined ? (found.status === 0 ? "pytest" : "unittest") : undefined;
 }
 
 /** @param {unknown} text */
@@ -20,8 +20,9 @@ function clean(text) {
   return withoutRoot(String(text)).replace(/\b0x[0-9a-f]{6,}\b/g, "0x...");
 }
 
-async function runTests() {
-  const program = path.join(import.meta.dirname, "run_pytest.py");
+/** @param {"pytest" | "unittest"} runner */
+async function runTests(runner) {
+  const program = path.join(import.meta.dirname, `run_${runner}.py`);
   const options = { cwd: root, env, stdio: /** @type {any} */ (["ignore", "pipe", "pipe", "pipe"]), detached: true };
   const child = spawn("python3", [program, ...order.files], options);
   const said = { 1: "", 2: "" };
@@ -56,7 +57,9 @@ async function runTests() {
     child.on("close", (code, signal) => settle({ code, signal }));
   });
   clearTimeout(timer);
-  return { ...end, timedOut, output: clean(said[1] + said[2]).slice(-order.shown), ...tally(linesOf(text)) };
+  const lines = linesOf(text);
+  if (lines.some(({ type }) => type === "lacks")) return { lacks: "pytest" };
+  return { runner, ...end, timedOut, output: clean(said[1] + said[2]).slice(-order.shown), ...tally(lines) };
 }
 
 /** @param {string} text @returns {Line[]} */
@@ -93,6 +96,6 @@ function tally(lines) {
   return { hasEnd: lines.some(({ type }) => type === "end"), running, ...counts, failures, empty };
 }
 
-const lacks = lacking();
-await report(lacks === undefined ? await runTests() : { lacks });
+const runner = chooseRunner();
+await report(runner === undefined ? { lacks: "python3" } : await runTests(runner));
 process.exit(0);

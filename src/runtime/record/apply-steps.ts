@@ -78,7 +78,7 @@ function noteAllowed(state: RunState, { name, request }: StepStarted, answer: un
 function settle(state: RunState, started: StepStarted, settlement: Settlement): void {
   state.ledger.settle(holdKey(started), settlement);
   state.byRole.add(roleNameIn(started.act), settlement);
-  if (BY_MODELS.has(started.kind)) state.byModel.add(started.name, settlement);
+  if (BY_MODELS.has(started.kind)) state.byModel.add(started.model ?? started.name, settlement);
 }
 
 export function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
@@ -89,7 +89,7 @@ export function holdKey(event: { readonly act: string; readonly key: string; rea
 export function lose(state: RunState, started: StepStarted, at: number): void {
   const { act, key, try: nth, hold, kind, name, unpriced, dropsRepeats } = started;
   if (hold === 0 && unpriced !== true) return settle(state, started, { cost: 0 as MicroUsd, basis: "none" });
-  const model = BY_MODELS.has(kind) ? name : undefined;
+  const model = BY_MODELS.has(kind) ? (started.model ?? name) : undefined;
   const one: LostTry = {
     ...{ act, key, try: nth, hold, at },
     ...(model === undefined ? {} : { model }),

@@ -238,6 +238,8 @@ const stepEvents = ({ error, json, number, settled, text, whole, yes }: Parts) =
     reused: whole.exactOptional(),
     /** The server drops a request whose idempotency key it has seen: tries with the same number here have the same key. */
     dropsRepeats: whole.exactOptional(),
+    /** The model that was asked, where it is one of several that the step may ask. */
+    model: text.exactOptional(),
   },
   /** A try of a side effect ended. With `retry` another one follows; else this is the step's answer. */
   "step.ended": {

@@ -51,13 +51,7 @@ export function rewriting(words: Words): Rewriting {
     return dead === undefined && meant === undefined && faults === undefined ? changed : (others(changed) as S);
   };
   const all = items<Sent>(sent) as Change<readonly Sent[]>;
-  const op: Change<RecordedMemoryOp> = (given) => {
-    const [kind, what] = given;
-    if (kind === "0" || (typeof what === "string" && id === undefined)) return given;
-    const changed = typeof what === "string" ? id?.(what) : message(what);
-    return changed === what ? given : ([kind, changed] as RecordedMemoryOp);
-  };
-  const ops = items(op) as Change<readonly RecordedMemoryOp[]>;
+  const ops = opsChange(message, id);
   const kept = members<ActEnded>({
     ...{ state, plan, joins: id && record(record(id)), unrepeated: error && items(members({ error })) },
     summary: members({ oldest: text, older: items(text), recent: items(text), covered: items(id) }),
@@ -82,6 +76,21 @@ export function rewriting(words: Words): Rewriting {
     "step.started": error && members({ request: value }),
     "step.ended": error && members({ value, error }),
     "run.ended": error && members({ error }),
+  };
+}
+
+function opsChange(message: Change<Message>, id: Change<string> | undefined): Change<readonly RecordedMemoryOp[]> {
+  const change = items<RecordedMemoryOp>((op) => {
+    const [kind, what] = op;
+    if (kind === "0") return op;
+    const changed = typeof what === "string" ? (id?.(what) ?? what) : message(what);
+    return changed === what ? op : ([kind, changed] as RecordedMemoryOp);
+  }) as Change<readonly RecordedMemoryOp[]>;
+  return (ops) => {
+    // Most operations name their messages by ids.
+    let mayChange = id !== undefined;
+    for (const [, what] of ops) mayChange ||= typeof what === "object";
+    return mayChange ? change(ops) : ops;
   };
 }
 

@@ -159,7 +159,8 @@ export class RoleState {
 
   /** True while it belongs to the team. A retired role may still end its last activation. */
   get isHired(): boolean {
-    return this.wasHired(Infinity);
+    const { turns } = this.#rare;
+    return turns === undefined || turns.length % 2 === 1;
   }
 
   /** True if it belonged to the team after `teamAt` team changes. */

@@ -140,9 +140,11 @@ async function assertFree(journal: Journal, runId: string): Promise<void> {
 /** Writes a run into a journal. A part of it is removed when that fails, unless another owner has the run. */
 async function write(journal: Journal, runId: string, read: readonly ReadEvent[]): Promise<void> {
   // A process that dies before its first append leaves a run without events.
-  if ((await knownRun(journal, runId)) === undefined) await journal.create(runId);
+  let isOurs = (await knownRun(journal, runId)) === undefined;
+  if (isOurs) await journal.create(runId);
   try {
     const { epoch } = await journal.claim(runId);
+    isOurs = true;
     for (let next = 0; next < read.length;) {
       const from = next;
       const batch: RunEvent[] = [];
@@ -156,7 +158,7 @@ async function write(journal: Journal, runId: string, read: readonly ReadEvent[]
     await journal.release(runId, epoch);
   } catch (error) {
     const isTaken = error instanceof JournalError && /^(EPOCH_STALE|RUN_OWNED|SEQ_MISMATCH)$/.test(error.code);
-    if (!isTaken) await journal.remove(runId).catch(() => {});
+    if (isOurs && !isTaken) await journal.remove(runId).catch(() => {});
     throw error;
   }
 }

@@ -109,8 +109,9 @@ export class Directory {
     if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher, at), dead: nowhere };
     const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
     const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
-    const named = (groups === undefined ? this.#member(name, at)?.alone : undefined) ?? nowhere;
-    const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, at, name);
+    const role = this.#state.roles.get(name);
+    const named = role !== undefined && this.#isMember(role, at) ? role.alone : nowhere;
+    const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, at, role);
     return to.length > 0 ? { to, dead: nowhere } : { to: nowhere, dead: Object.freeze([address]) };
   }
 
@@ -121,12 +122,11 @@ export class Directory {
     return Object.freeze(to.filter((name) => name !== sentFrom && name !== publisher));
   }
 
-  #listOf(key: string, groups: readonly ListenerGroup[], at: number, name?: string): readonly string[] {
+  #listOf(key: string, groups: readonly ListenerGroup[], at: number, own?: Recipient): readonly string[] {
     const isNow = at === this.#state.teamChanges;
     if (isNow && this.#keptAt !== at) this.#forgetLists();
     const known = isNow ? this.#lists.get(key) : undefined;
     if (known !== undefined) return known;
-    const own = name === undefined ? undefined : this.#member(name, at);
     const roles = new Set([...groups.flat(), ...(own === undefined ? [] : [own])]);
     const members = [...roles].filter((role) => this.#isMember(role, at));
     const list = Object.freeze(members.sort((a, b) => a.index - b.index).map((role) => role.name));
@@ -146,11 +146,6 @@ export class Directory {
   #inHireOrder(names: string[]): string[] {
     const indexOf = (name: string): number => this.#state.roles.get(name)?.index ?? 0;
     return names.sort((a, b) => indexOf(a) - indexOf(b));
-  }
-
-  #member(name: string, at: number): Recipient | undefined {
-    const role = this.#state.roles.get(name);
-    return role !== undefined && this.#isMember(role, at) ? role : undefined;
   }
 
   #isMember(role: Recipient, at: number): boolean {

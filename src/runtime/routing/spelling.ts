@@ -1,11 +1,15 @@
 import { editDistance } from "../../kernel/known-options.ts";
 
 /** Quotes, the marks of Markdown and of mentions, spaces, and characters without a shape. */
-const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]|[.,:;!]+\s*$/gu;
+const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]/gu;
+const PUNCTUATION = ".,:;!";
 
 /** Returns an address in a normal form: models vary its Unicode form, letter case, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
-  return address.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll(IGNORED, "");
+  const text = address.normalize("NFKC").toLowerCase().normalize("NFKC").trimEnd();
+  let end = text.length;
+  while (end > 0 && PUNCTUATION.includes(text[end - 1] as string)) end -= 1;
+  return text.slice(0, end).replaceAll(IGNORED, "");
 }
 
 /** Limits on names in a warning, on compared names, and on the letters of one: some milliseconds of work. */

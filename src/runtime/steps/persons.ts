@@ -1,3 +1,4 @@
+import { zodOf } from "../../model/standard-schema.ts";
 import type { z } from "zod";
 import { onAbort } from "../../kernel/abort.ts";
 import { OutputError, StepError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
@@ -43,7 +44,7 @@ export class Persons {
     const ready = readyQuestion(question, o);
     if (o.to !== undefined && this.#parts.isPlayedByModel(o.to, teamAt)) throw notAPerson(card.name, o.to);
     if (o.schema === undefined) return this.#step(steps, card, ready, o.deadline);
-    return this.#typed(steps, card, ready, o.schema, o.deadline);
+    return this.#typed(steps, card, ready, zodOf(o.schema) as z.ZodType, o.deadline);
   }
 
   /** Asks the person who plays a role the question for its model. */

@@ -37,7 +37,7 @@ interface StartedTry {
   taken?: BudgetHold | undefined;
 }
 
-type Beginning = Pick<StepStarted, "reused" | "unpriced" | "dropsRepeats">;
+type Beginning = Pick<StepStarted, "reused" | "unpriced" | "dropsRepeats" | "model">;
 
 type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
 
@@ -100,12 +100,13 @@ export class Tries implements Attempts {
     return (this.#lent ??= this.#tools.gate.lend(this.#paid, above));
   }
 
-  async open(hold: number, { unpriced = false, dropsRepeats = false }: OpenedTry = {}): Promise<void> {
+  async open(hold: number, { unpriced = false, dropsRepeats = false, model }: OpenedTry = {}): Promise<void> {
     const { gate, log } = this.#tools;
     if (this.#started !== undefined) this.#end(this.#started.outcome, { ok: false, retry: true });
     const repeats = lostAt(log.state, this.#name);
     const start = (taken: BudgetHold | undefined): void => {
-      this.#start(hold, { ...(unpriced ? { unpriced } : {}), ...(dropsRepeats ? { dropsRepeats: this.#answered } : {}) }, taken);
+      const about = { ...(unpriced ? { unpriced } : {}), ...(model === undefined ? {} : { model }) };
+      this.#start(hold, { ...about, ...(dropsRepeats ? { dropsRepeats: this.#answered } : {}) }, taken);
     };
     await gate.enter(hold, start, this.#turn.scope, this.#turn.definition.spec.role.budgetShare, repeats);
     if (!log.isDurable) await log.durable();

@@ -66,7 +66,40 @@ function contentOf(name, { size, plain }, limit) {
   }
 }
 
-/** @param {Snapshot} before @param {Snapshot} after @param {any} bounds */
+/**
+ * Writes and removes the files that changed outside, and takes them for seen.
+ *
+ * @param {import("../copied-files.ts").OutsideChanges} changes @param {Snapshot} seen
+ */
+export function takeIn({ written, removed }, seen) {
+  for (const name of removed) clear(name, seen);
+  for (const { path: name, base64, mode } of written) {
+    clear(name, seen);
+    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    fs.writeFileSync(path.join(root, name), base64, { encoding: "base64", flag: "wx", mode });
+    const now = seenAt(name);
+    if (now !== undefined) seen?.set(name, now);
+  }
+}
+
+/** Removes a file, and what a command put in the place of its folders: a link there may lead out of the project. @param {string} name @param {Snapshot} seen */
+function clear(name, seen) {
+  const parts = name.split("/");
+  for (const index of parts.keys()) {
+    const at = parts.slice(0, index + 1).join("/");
+    const isFolder = fs.lstatSync(path.join(root, at), { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isFolder && at !== name) continue;
+    fs.rmSync(path.join(root, at), { recursive: true, force: true });
+    for (const key of isFolder ? [...(seen?.keys() ?? [])] : []) if (key.startsWith(`${at}/`)) seen?.delete(key);
+    seen?.delete(at);
+  }
+}
+
+/**
+ * What is too much for one report stays in the second snapshot as it was in the first, so that the next report has it.
+ *
+ * @param {Snapshot} before @param {Snapshot} after @param {any} bounds
+ */
 export function changesBetween(before, after, bounds) {
   if (before === undefined || after === undefined)
     return { written: [], removed: [], skipped: [{ path: "", reason: "there are too many files" }], files: 0 };
@@ -79,6 +112,8 @@ export function changesBetween(before, after, bounds) {
     const isTooMuch = seen.size > room || written.length >= bounds.changedFiles;
     if (seen.plain && seen.size <= bounds.fileBytes && isTooMuch) {
       skipped.push({ path: name, reason: "the command changed too much" });
+      if (old === undefined) after.delete(name);
+      else after.set(name, old);
       continue;
     }
     const found = contentOf(name, seen, bounds.fileBytes);

@@ -1,30 +1,35 @@
 /*
- * Runs one command inside a sandbox. The order comes on standard input. The report is one line that begins with the mark of the order; a
- * command may still forge one, so its reader checks all of it.
+ * Keeps a shell inside a sandbox. Each order is one line of standard input: a command, and the files of the project that changed outside. Each
+ * report is one line that begins with the mark of its order; a command may still forge one, so its reader checks all of it.
  *
- * `ShellDriver.D1` at the time limit the process group of the command is killed, and what it printed and changed until then is reported.
- * `ShellDriver.D2` when this program ends, whatever ends it, the group of the command ends with it.
+ * `ShellDriver.D1` at the time limit the process group of the shell is killed, and what the command printed and changed until then is reported.
+ * `ShellDriver.D2` when this program ends, whatever ends it, the group of the shell ends with it. It ends with its shell, and after the last order.
+ * `ShellDriver.D3` a change by a process in the background after its command has ended is reported with the next.
  */
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { changesBetween, readUpTo, snapshot } from "./project-files.mjs";
+import { changesBetween, readUpTo, snapshot, takeIn } from "./project-files.mjs";
 
 /** Variables that a shell sets itself. */
 const OWN = new Set(["PWD", "OLDPWD", "SHLVL", "_"]);
-/** Milliseconds to read the output after the command has ended: a process that left its group may keep the streams open. */
-const DRAIN = 300;
 /**
- * Notes the environment and the folder when the command ends. A process of its group waits on descriptor 3 for the end of this program,
- * and ends the group.
+ * Reads a word for each command from descriptor 3, takes the command from a file, and answers with the word and the exit code on descriptor 4.
+ * `command` keeps an error of the command, such as of syntax, from ending the shell. A process of its group waits on descriptor 5 for the
+ * end of this program, and ends the group.
  */
-const ENTER = `troupe_state=$1
+const LOOP = `troupe_state=$1
 set --
-( (trap "" HUP INT TERM; read -r troupe_gone <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & )
-exec 3<&-
-trap 'troupe_code=$?; /usr/bin/env -0 > "$troupe_state/env" 2>/dev/null; pwd -P > "$troupe_state/cwd" 2>/dev/null; exit $troupe_code' EXIT
-eval "$(/bin/cat "$troupe_state/command")"`;
+( (trap "" HUP INT TERM; read -r troupe_gone <&5; kill -KILL 0) </dev/null >/dev/null 2>&1 3<&- 4>&- & )
+exec 5<&-
+troupe_note() { /bin/rm -rf "$troupe_state/env" "$troupe_state/cwd"; /usr/bin/env -0 > "$troupe_state/env"; pwd -P > "$troupe_state/cwd"; }
+trap 'troupe_code=$?; troupe_note 2>/dev/null; exit $troupe_code' EXIT
+while IFS= command read -r troupe_word <&3; do
+  command eval "$(/bin/cat "$troupe_state/command")" 3<&- 4>&-
+  { troupe_code=$?; troupe_note; command printf '%s %s\\n' "$troupe_word" "$troupe_code" >&4; } 2>/dev/null
+done`;
 /** What the shell runs for an order. No text of a command is ever a part of it. */
 const PROGRAMS = {
   node: 'exec node -e "$(/bin/cat "$troupe_state/text")"',
@@ -32,11 +37,22 @@ const PROGRAMS = {
   cells: `exec python3 '${path.join(import.meta.dirname, "cells.py").replaceAll("'", `'\\''`)}' "$troupe_state/text"`,
 };
 
+async function* readOrders() {
+  let lines = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    lines += chunk;
+    if (!chunk.endsWith("\n")) continue;
+    yield JSON.parse(lines);
+    lines = "";
+  }
+}
+
 const root = process.cwd();
-const order = JSON.parse(fs.readFileSync(0, "utf8"));
-const { program, text, timeout, mark, bounds } = order;
+const orders = readOrders();
+let order = (await orders.next()).value;
+const { bounds, stays } = order;
 const state = fs.mkdtempSync(path.join(os.tmpdir(), "state-"));
-const before = snapshot(bounds);
+let last = snapshot(bounds);
 
 /** Output with a bound while it comes: the beginning and the end are kept. */
 class KeptOutput {
@@ -86,48 +102,89 @@ function stateLeft() {
   }
 }
 
-fs.writeFileSync(path.join(state, "text"), text);
-fs.writeFileSync(path.join(state, "command"), Reflect.get(PROGRAMS, program) ?? text);
 const wanted = path.resolve(root, order.cwd);
-const isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
-const [stdout, stderr] = [new KeptOutput(), new KeptOutput()];
-const shell = spawn("/bin/sh", ["-c", ENTER, "sh", state], {
+let isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
+let [stdout, stderr] = [new KeptOutput(), new KeptOutput()];
+const shell = spawn("/bin/sh", ["-c", LOOP, "sh", state], {
   cwd: isThere ? wanted : root,
   env: environment(),
-  stdio: ["ignore", "pipe", "pipe", "pipe"],
+  stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe"],
   detached: true,
 });
+const [, , , words, answers] = /** @type {any[]} */ (shell.stdio);
+/** @type {((ending: { code: number | null; signal: string | null }) => void) | undefined} undefined between two orders */
+let answer;
+let [word, said, hasEnded, chunks] = ["", "", false, 0];
 shell.stdout?.on("data", (chunk) => stdout.add(chunk));
 shell.stderr?.on("data", (chunk) => stderr.add(chunk));
-shell.stdio[3]?.on("error", () => {});
+for (const stream of shell.stdio) stream?.on("error", () => {}).on("data", () => (chunks += 1));
+answers.on("data", (/** @type {Buffer} */ chunk) => {
+  said = (said + chunk).slice(-200);
+  const code = new RegExp(`^${word} (\\d+)\n`, "m").exec(said)?.[1];
+  if (code !== undefined) answer?.({ code: Number(code), signal: null });
+});
+shell.on("error", ({ message }) => end(null, message.slice(0, 20)));
+shell.on("exit", end);
+
+/** @param {number | null} code @param {string | null} signal */
+function end(code, signal) {
+  hasEnded = true;
+  killGroup();
+  if (answer === undefined) process.exit(0);
+  answer({ code, signal });
+}
 
 function killGroup() {
   try {
-    process.kill(-(shell.pid ?? 0), "SIGKILL");
+    if (shell.pid !== undefined) process.kill(-shell.pid, "SIGKILL");
   } catch {
     // It has ended.
   }
 }
 
-let timedOut = false;
-const limit = setTimeout(() => {
-  timedOut = true;
-  killGroup();
-}, timeout);
+/** What was written before the answer can be read without waiting. */
+async function drain() {
+  for (let quiet = 0, turns = 0; quiet < 3 && turns < 300; turns++) {
+    const before = chunks;
+    await new Promise(setImmediate);
+    quiet = before === chunks ? quiet + 1 : 0;
+  }
+}
+
+async function perform() {
+  const { program, text, timeout, mark, files } = order;
+  fs.rmSync(state, { recursive: true, force: true });
+  fs.mkdirSync(state, { recursive: true });
+  fs.writeFileSync(path.join(state, "text"), text);
+  fs.writeFileSync(path.join(state, "command"), Reflect.get(PROGRAMS, program) ?? text);
+  if (files !== undefined) takeIn(files, last);
+  const ended = new Promise((resolve) => {
+    answer = resolve;
+  });
+  let timedOut = false;
+  const limit = setTimeout(() => {
+    timedOut = true;
+    killGroup();
+  }, timeout);
+  word = randomUUID();
+  words.write(`${word}\n`);
+  const ending = await ended;
+  clearTimeout(limit);
+  if (!stays) killGroup();
+  await drain();
+  const after = snapshot(bounds);
+  const left = timedOut || program !== "sh" ? undefined : stateLeft();
+  const ends = { ...ending, timedOut, isThere, hasEnded: stays && hasEnded };
+  const report = { ...ends, stdout: stdout.text, stderr: stderr.text, left, changes: changesBetween(last, after, bounds) };
+  [last, isThere, stdout, stderr] = [after, true, new KeptOutput(), new KeptOutput()];
+  await new Promise((done) => process.stdout.write(`${mark} ${JSON.stringify(report)}\n`, done));
+  if (hasEnded || !stays) process.exit(0);
+  answer = undefined;
+}
+
+process.on("exit", () => fs.rmSync(state, { recursive: true, force: true }));
 // Its parent is the sandbox; where there is none, nothing else ends this program.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
-const ending = await new Promise((resolve) => {
-  shell.on("error", ({ message }) => resolve({ code: null, signal: message.slice(0, 20) }));
-  shell.on("exit", (code, signal) => {
-    clearTimeout(limit);
-    killGroup();
-    setTimeout(() => resolve({ code, signal }), DRAIN);
-  });
-  shell.on("close", (code, signal) => resolve({ code, signal }));
-});
-const changes = changesBetween(before, snapshot(bounds), bounds);
-const left = timedOut || program !== "sh" ? undefined : stateLeft();
-const report = { ...ending, timedOut, isThere, stdout: stdout.text, stderr: stderr.text, left, changes };
-fs.rmSync(state, { recursive: true, force: true });
-process.stdout.write(`${mark} ${JSON.stringify(report)}\n`, () => process.exit(0));
+for (; order !== undefined; order = (await orders.next()).value) await perform();
+process.exit(0);

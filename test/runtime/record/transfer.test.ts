@@ -334,6 +334,14 @@ describe("an import whose process dies", () => {
     await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "RUN_OWNED" });
     expect(await journal.runs()).toEqual([{ runId: "run", events: 0 }]);
   });
+
+  test("an import that cannot claim an empty run of another leaves it there", async () => {
+    const journal = memoryJournal();
+    await journal.create("run");
+    journal.claim = () => Promise.reject(new JournalError("JOURNAL_UNREACHABLE", "It is."));
+    await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "JOURNAL_UNREACHABLE" });
+    expect(await journal.runs()).toMatchObject([{ runId: "run", events: 0 }]);
+  });
 });
 
 describe("a large run", () => {

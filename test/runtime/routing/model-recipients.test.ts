@@ -5,6 +5,7 @@ import { defineAction } from "../../../src/role/action.ts";
 import { retry } from "../../../src/role/failure-policy.ts";
 import { defineRole, type Role, type RoleOptions } from "../../../src/role/role.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
+import { normalForm } from "../../../src/runtime/routing/spelling.ts";
 import { exportRun, importRun } from "../../../src/runtime/record/transfer.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
 import { Team } from "../../../src/team/team.ts";
@@ -174,4 +175,10 @@ describe("a recipient that code wrote", () => {
     const { heard, result } = await sent(lead, []);
     expect([heard, result.deadLetters]).toEqual([["Ada: hello"], []]);
   });
+});
+
+test("an address of many marks is compared in one go", () => {
+  expect(normalForm(`Ann${".".repeat(300_000)}`)).toBe("ann");
+  expect(normalForm(`${".".repeat(300_000)}x`)).toHaveLength(300_001);
+  expect(normalForm("**Ann** : ")).toBe("ann");
 });
