@@ -245,11 +245,7 @@ export function identityIn(memory: ReadableMemory, message: Message): string {
   return memory.ignoreId ? message.content : message.id;
 }
 
-/**
- * Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it.
- *
- * @throws UsageError `MESSAGE_INVALID` for any other value
- */
+/** Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it. */
 export function targetIn(memory: ReadableMemory, target: Message | string): string | undefined {
   if (typeof target !== "string") {
     assertMessage(target);

@@ -3,6 +3,7 @@ import type { StepDoor } from "../kernel/step.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
 import { Turns, type Workspace } from "../workspace/workspace.ts";
+import { type LineRange, linesOf } from "./text-edit.ts";
 import { ToolStates } from "./tool-files.ts";
 
 /** Rules for the changes that an agent makes. */
@@ -43,7 +44,8 @@ export function editingOf(caller: string, workspace: Workspace): Editing {
 
 interface SeenFile {
   readonly hash: string;
-  readonly isWhole: boolean;
+  /** Lines that the agent has not seen. */
+  readonly unseen: readonly LineRange[];
 }
 
 interface PastEdit {
@@ -56,23 +58,25 @@ interface PastEdit {
 
 const MAX_EDITS = 100;
 const MAX_CHARACTERS = 5_000_000;
+const NAMED_RANGES = 3;
 
 /**
  * The files that one agent has seen, and its edits of them.
  *
  * `EditHistory.H1` a file counts as changed when it differs from the version last seen (`isChanged`). `EditHistory.H2` edits are undone
  * newest first, file by file (`last`, `forget`). `EditHistory.H3` the oldest edits are forgotten: number and size are bounded (`record`).
- * `EditHistory.H4` a file may be written over only as it was seen, and only when it was seen whole (`overwriteFault`).
+ * `EditHistory.H4` a file may be written over only as it was seen, and only when all lines were seen (`overwriteFault`).
  */
 export class EditHistory {
   readonly #seen = new Map<string, SeenFile>();
   #edits: PastEdit[] = [];
 
-  /** Records that a file was shown, whole or in part. */
-  see(path: string, text: string, isWhole = true): void {
+  /** Records that lines of a file were shown. Default: all. */
+  see(path: string, text: string, shown: readonly LineRange[] = allOf(text)): void {
     const hash = sha256Of(text);
     const known = this.#seen.get(path);
-    this.#seen.set(path, { hash, isWhole: isWhole || (known?.hash === hash && known.isWhole) });
+    const before = known?.hash === hash ? known.unseen : allOf(text);
+    this.#seen.set(path, { hash, unseen: shown.reduce(without, before) });
   }
 
   isChanged(path: string, text: string): boolean {
@@ -83,12 +87,14 @@ export class EditHistory {
   /** The reason why a file with this text may not be written over; undefined when it may. */
   overwriteFault(path: string, text: string): string | undefined {
     const seen = this.#seen.get(path);
-    if (text === "" || (seen?.isWhole === true && !this.isChanged(path, text))) return undefined;
+    if (text === "" || (seen?.unseen.length === 0 && !this.isChanged(path, text))) return undefined;
     if (seen === undefined)
       return `Expected ${path} to be read before it is written over, but you have not seen what it holds. Read it first.`;
     if (this.isChanged(path, text))
       return `Expected ${path} as you saw it, but someone has changed it since. Read it again before you write over it.`;
-    return `Expected all of ${path} to be read before it is written over, but you have seen a part of it. Read it whole, or replace a part.`;
+    const ranges = seen.unseen.slice(0, NAMED_RANGES).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+    const more = seen.unseen.length > NAMED_RANGES ? " and others" : "";
+    return `Expected all of ${path} to be read before it is written over, but you have not seen lines ${ranges.join(", ")}${more} whole. Read them; where a view cuts a line, replace a part of the file instead.`;
   }
 
   /** Records that a file was shown before the first step; what was seen since counts more. */
@@ -100,7 +106,8 @@ export class EditHistory {
   record(path: string, before: string | undefined, after: string, isWhole = true): void {
     const seen = this.#seen.get(path);
     this.#edits.push({ path, before, afterHash: sha256Of(after), seen });
-    this.see(path, after, isWhole || seen?.isWhole === true);
+    this.#seen.delete(path);
+    this.see(path, after, isWhole || seen?.unseen.length === 0 ? allOf(after) : []);
     let size = this.#edits.reduce((sum, edit) => sum + (edit.before?.length ?? 0), 0);
     while (this.#edits.length > MAX_EDITS || (size > MAX_CHARACTERS && this.#edits.length > 1))
       size -= this.#edits.shift()?.before?.length ?? 0;
@@ -115,4 +122,18 @@ export class EditHistory {
     if (edit.seen === undefined) this.#seen.delete(edit.path);
     else this.#seen.set(edit.path, edit.seen);
   }
+}
+
+function allOf(text: string): readonly LineRange[] {
+  const to = linesOf(text).length;
+  return to === 0 ? [] : [{ from: 1, to }];
+}
+
+/** The parts of ranges that are outside of another. */
+function without(ranges: readonly LineRange[], shown: LineRange): readonly LineRange[] {
+  const parts = ranges.flatMap(({ from, to }) => [
+    { from, to: Math.min(to, shown.from - 1) },
+    { from: Math.max(from, shown.to + 1), to },
+  ]);
+  return parts.filter(({ from, to }) => from <= to);
 }

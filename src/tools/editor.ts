@@ -109,7 +109,7 @@ class Editing {
     const found = await this.#files.read(this.#ctx, path);
     if (found.kind === "text") {
       const view = lineView(found.text, { range: range && { from: range[0] ?? 1, to: range[1] ?? 1 } });
-      this.#history.see(path, found.text, view.isWhole);
+      this.#history.see(path, found.text, view.shown);
       return toolOutput(view.text);
     }
     const listed = await this.#list(path);

@@ -74,7 +74,7 @@ async function readFiles(
     const range = from === undefined && to === undefined ? undefined : { from: from ?? 1, to: to ?? Infinity };
     const view = lineView(found.text, { range, limit: room, isNumbered: false });
     room -= view.text.length;
-    history.see(path, found.text, view.isWhole);
+    history.see(path, found.text, view.shown);
     return { kind: "shown", text: `${path}\n${fenced(view.text)}` };
   };
   const all: Read[] = [];

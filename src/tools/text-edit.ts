@@ -88,8 +88,8 @@ const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 export interface LineView {
   readonly text: string;
-  /** True when it shows every line as it is. */
-  readonly isWhole: boolean;
+  /** The lines that it shows whole. */
+  readonly shown: readonly LineRange[];
 }
 
 export interface LineViewOptions {
@@ -104,23 +104,27 @@ export interface LineViewOptions {
 /** Shows lines of a file. Long lines are cut with a mark; invisible characters are written as `\u{...}`. */
 export function lineView(text: string, { range, limit = MAX_VIEW, isNumbered = true }: LineViewOptions = {}): LineView {
   const lines = linesOf(text);
-  if (lines.length === 0) return { text: "(the file is empty)", isWhole: true };
+  if (lines.length === 0) return { text: "(the file is empty)", shown: [] };
   const from = Math.max(1, range?.from ?? 1);
   const to = Math.min(lines.length, range?.to ?? lines.length);
-  if (from > to) return { text: `(no such lines: the file has ${lines.length})`, isWhole: false };
-  const shown: string[] = [];
+  if (from > to) return { text: `(no such lines: the file has ${lines.length})`, shown: [] };
+  const views: string[] = [];
+  const shown: LineRange[] = [];
   let size = 0;
   for (let number = from; number <= to; number++) {
     const line = shownLine(lines[number - 1] ?? "");
     const whole = isNumbered ? `${String(number).padStart(6)}\t${line}` : line;
     size += whole.length + 1;
-    if (size > limit && shown.length > 0) break;
-    shown.push(whole);
+    if (size > limit && views.length > 0) break;
+    views.push(whole);
+    const run = shown.at(-1);
+    if ((lines[number - 1] ?? "").length > MAX_LINE) continue;
+    if (run?.to === number - 1) shown[shown.length - 1] = { from: run.from, to: number };
+    else shown.push({ from: number, to: number });
   }
-  const last = from + shown.length - 1;
-  const isAll = from === 1 && last === lines.length;
-  const mark = isAll ? "" : `\n[lines ${from} to ${last} of ${lines.length}]`;
-  return { text: shown.join("\n") + mark, isWhole: isAll && lines.every((line) => line.length <= MAX_LINE) };
+  const last = from + views.length - 1;
+  const mark = from === 1 && last === lines.length ? "" : `\n[lines ${from} to ${last} of ${lines.length}]`;
+  return { text: views.join("\n") + mark, shown };
 }
 
 function shownLine(line: string): string {

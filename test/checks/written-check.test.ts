@@ -32,6 +32,44 @@ describe("a check that a model writes", () => {
     ["no kind, for steps on a page", { steps: [{ do: "reload" }] }, page({ do: "reload" })],
     ["a regular expression between slashes", command({ run, stdout: { matches: "/^5$/m" } }), command({ run, stdout: { matches: "^5$" } })],
     ["a file that must be there", command({ run, files: ["a.txt"] }), command({ run, files: [{ path: "a.txt" }] })],
+    ["an exit code as a string", command({ run, exit: "1" }), command({ run, exit: 1 })],
+    [
+      "expectations of a command in one member",
+      command({ run, expect: { exit: "1", stdout: "5", stderr: { contains: "no" } } }),
+      command({ run, exit: 1, stdout: { equals: "5" }, stderr: { contains: ["no"] } }),
+    ],
+    [
+      "files by their paths",
+      command({ run, files: { "out.txt": { contains: "x" }, "old.txt": { exists: false }, "all.txt": "5" } }),
+      command({
+        run,
+        files: [
+          { path: "out.txt", contains: ["x"] },
+          { path: "old.txt", absent: true },
+          { path: "all.txt", equals: "5" },
+        ],
+      }),
+    ],
+    ["a file that exists", command({ run, files: [{ path: "b.txt", exists: true }] }), command({ run, files: [{ path: "b.txt" }] })],
+    [
+      "several regular expressions",
+      command({ run, stdout: { matches: ["^b", "/^a$/"] } }),
+      command({ run, stdout: { matches: "(?=[^]*(?:^b))(?=[^]*(?:^a$))" } }),
+    ],
+    ["one regular expression in a list", command({ run, stdout: { matches: ["^b"] } }), command({ run, stdout: { matches: "^b" } })],
+    ["a click by its name", page({ click: "#add" }), page({ do: "click", at: "#add" })],
+    ["an action with its fields inside", page({ type: { at: "#a", text: "x" } }), page({ do: "type", at: "#a", text: "x" })],
+    ["an expectation by its name", page({ expect: "#list li", count: 1 }), page({ do: "expect", at: "#list li", count: 1 })],
+    [
+      "an expectation as a member",
+      page({ expect: { at: "#list li", contains: "Milk", matches: ["M"] } }),
+      page({ do: "expect", at: "#list li", contains: ["Milk"], matches: "M" }),
+    ],
+    [
+      "the page to open",
+      { kind: "page", open: "about.html", steps: [{ reload: true }] },
+      { kind: "page", steps: [{ do: "open", path: "about.html" }, { do: "reload" }] },
+    ],
     ["remarks", { kind: "command", description: "adds", steps: [{ run, note: "as a user does", timeout: 5 }] }, command({ run })],
     [
       "bytes",
@@ -72,6 +110,23 @@ describe("a check that a model writes", () => {
       "an expectation in words",
       command({ run, expect: "it prints 5" }),
       `${at}.steps[0].expect: a command has no "expect"; write exit, stdout, stderr or files (got "it prints 5")`,
+    ],
+    [
+      "an expectation beside another one",
+      command({ run, exit: 0, expect: { exit: 1 } }),
+      `${at}.steps[0].expect: a command has no "expect"`,
+    ],
+    [
+      "a rule for a file without its path",
+      command({ run, files: { contains: "x" } }),
+      `${at}.steps[0].files: Invalid input: expected array`,
+    ],
+    ["a file that exists and is absent", command({ run, files: [{ path: "a", exists: true, absent: true }] }), `${at}.steps[0].files[0]`],
+    ["two actions in one step", page({ click: "#a", press: "Enter" }), `${at}.steps[0].do: is missing`],
+    [
+      "several regular expressions with flags",
+      command({ run, stdout: { matches: ["/a/i", "b"] } }),
+      `${at}.steps[0].stdout.matches: Invalid input: expected string`,
     ],
     ["an unknown step", page({ do: "hover", at: "#x" }), `${at}.steps[0].do: expected "open" or "click"`],
     ["a step without its element", page({ do: "click" }), `${at}.steps[0].at: is missing`],

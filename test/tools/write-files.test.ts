@@ -89,10 +89,28 @@ describe("write_files", () => {
     await read(reader, { files: [{ path: "a.txt", from: 2, to: 3 }] });
     await read(editor, { command: "replace", path: "b.txt", old: "2", new: "two" });
     const files = [file("a.txt", "x"), file("b.txt", "x")];
-    expect((await read(write, { files })).match(/you have seen a part of it/g)).toHaveLength(2);
+    expect((await read(write, { files })).match(/you have not seen lines 1(?: to 2)? whole/g)).toHaveLength(2);
     await read(reader, { files: ["a.txt", "b.txt"] });
     expect(await read(write, { files })).toBe("Changed: a.txt, b.txt.");
     expect(now("a.txt")).toBe("x\n");
+  });
+
+  it("EditHistory.H4 counts a file that was read in parts as read whole", async () => {
+    const { write, reader, root } = project();
+    writeFileSync(join(root, "long.txt"), "x".repeat(99).concat("\n").repeat(810));
+    const files = [file("long.txt", "new")];
+    expect(await read(reader, { files: ["long.txt"] })).toMatch(/\[lines 1 to 480 of 810\]/);
+    expect(await read(write, { files })).toMatch(/you have not seen lines 481 to 810 whole/);
+    await read(reader, { files: [{ path: "long.txt", from: 700 }] });
+    expect(await read(write, { files })).toMatch(/you have not seen lines 481 to 699 whole/);
+    await read(reader, { files: [{ path: "long.txt", from: 400, to: 700 }] });
+    expect(await read(write, { files })).toBe("Changed: long.txt.");
+  });
+
+  it("EditHistory.H4 names a line that no view shows whole", async () => {
+    const { write, reader } = project({ "a.txt": `1\n${"x".repeat(3_000)}\n3\n` });
+    await read(reader, { files: ["a.txt"] });
+    expect(await read(write, { files: [file("a.txt", "x")] })).toMatch(/lines 2 whole.*replace a part/);
   });
 
   it("keeps the line ends, the mark and the open last line of a file that is there", async () => {

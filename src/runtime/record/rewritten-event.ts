@@ -59,7 +59,7 @@ export function rewriting(words: Words): Rewriting {
   const ended: Change<ActEnded> = (event) => {
     const said = all(event.said);
     const memory = ops(event.memory);
-    const working = ops(event.working);
+    const working = event.working.length === 0 ? event.working : ops(event.working);
     const isSame = said === event.said && memory === event.memory && working === event.working;
     const changed = isSame ? event : { ...event, said, memory, working };
     const isPlain = (event.state ?? event.plan ?? event.joins ?? event.summary ?? event.unrepeated) === undefined;
