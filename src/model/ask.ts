@@ -24,10 +24,10 @@ export interface CallParts extends TextListener {
   readonly model: ChatModel;
   /** None of it is part of the step's address. */
   readonly policy: CallPolicy;
-  /** Stops this question alone; the step's own signal always counts. */
+  /** Stops only this question; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
   readonly meter?: CallMeter | undefined;
-  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
+  /** Accept text cut by the length limit, even an empty one, as an answer with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
@@ -193,7 +193,7 @@ export interface SteppedModel extends ChatModel {
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
   /** The same model with other steps, such as those inside an effect. */
   through(steps: StepPort): SteppedModel;
-  /** What records and bounds its calls, for agents, flows and teams that get the model. @internal */
+  /** The meter of its calls, for agents, flows and teams that get the model. @internal */
   readonly meter: Meter;
   /** @internal */
   readonly bare: ChatModel;

@@ -16,8 +16,8 @@ export interface ChatModel {
   /** False if the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
   readonly streams?: boolean;
   /**
-   * True if the server neither does nor bills a request again whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a
-   * crash cut off then counts nothing besides the call that repeats it. Default false.
+   * True if the server neither repeats nor bills a request whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a crash
+   * interrupted then adds no cost to the call that repeats it. Default false.
    */
   readonly dropsRepeats?: boolean;
   /** Provider-specific fields of every request. Part of each request's address. */
@@ -32,11 +32,11 @@ export interface ChatModel {
 export interface ChatOptions {
   readonly signal: AbortSignal;
   /**
-   * The idempotency key: the address of the step, so a resumed run has it again. A retry has the same one unless the failed try was
-   * answered. Undefined outside a run. No part of a request.
+   * The idempotency key: the address of the step, the same in a resumed run. A retry has the same key unless the failed try was
+   * answered. Undefined outside a run. Not part of a request.
    */
   readonly key?: string;
-  /** An adapter calls it whenever bytes arrive, also those that make no chunk. */
+  /** An adapter calls it whenever bytes arrive, also without a complete chunk. */
   readonly alive?: () => void;
 }
 
@@ -90,7 +90,7 @@ export interface ChatResponse {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
-  /** Undefined when the provider reported none. */
+  /** Undefined if the provider reported no usage. */
   readonly usage?: Usage;
   /** The model's own words of refusal, if the provider marks them. */
   readonly refusal?: string;

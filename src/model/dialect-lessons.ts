@@ -30,7 +30,7 @@ export interface Learnt {
 /** A list of fields, or of faults as FastAPI writes it: `body.seed: Extra inputs are not permitted; body.stop: ...`. */
 const IS_LIST = /\b(?:arguments|parameters|fields|keys) ?(?:supplied|provided|found)?:|\bbody\.\w+: [^;]+; body\./i;
 
-/** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
+/** Returns the lesson of a refusal that names a field of the request or a rule of its messages; undefined without one. */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   const { status = 400, param = "", code = "", message } = said;
   const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
@@ -100,7 +100,7 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
 /** The field itself is unknown, not one of its values. */
 const NO_FORMAT = /\b(?:argument|parameter|field|key)s?(?: supplied)?:? ['"`]?response_format\b(?!['"`]? of|[.:])|response_format: extra/i;
 
-/** A schema that cannot be enforced says nothing of others: what it teaches is not kept. */
+/** The refusal of one schema is no lesson about others, so it is not kept. */
 function formatLesson(words: string, { type }: JsonObject): Learnt {
   const takesJson = type === "json_schema" && !NO_FORMAT.test(words) && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };

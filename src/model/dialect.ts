@@ -45,7 +45,7 @@ export function checkDialect(dialect: Dialect = {}): Dialect {
   throw new UsageError("DIALECT_INVALID", `Expected a dialect of a server, got something else: ${z.prettifyError(read.error)}`);
 }
 
-/** What is known of some servers before they refuse. */
+/** Known rules of some servers, before a refusal teaches them. */
 export function knownDialect(baseURL: string, model: string): Dialect {
   if (/generativelanguage|\/v1(?:beta|alpha)\/openai/.test(baseURL) || /^(?:google\/)?gemini/.test(model)) return { toolNames: true };
   if (/api\.mistral\.ai/.test(baseURL)) return { shortIds: true, toolNames: true };

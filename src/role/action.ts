@@ -81,7 +81,7 @@ export interface ActionOptions<S extends AnySchema, N extends readonly Address[]
   readonly output?: S;
   /** The part of its role's custom state that it needs; types `ctx.state`. */
   readonly state?: AnySchema<T>;
-  /** Answers its questions, in place of the role's and the team's model. */
+  /** Answers its questions, instead of the role's and the team's model. */
   readonly model?: ChatModel | undefined;
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
   run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<ValueOf<S>>>;

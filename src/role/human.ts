@@ -55,7 +55,7 @@ export interface Human {
   ): Promise<ChosenOf<C>>;
   ask(question: string, o: HumanAskOptions & { readonly choices: readonly (string | Choice)[]; readonly words: string }): Promise<string>;
   ask<T extends AnySchema>(question: string, o: HumanAskOptions<InputOf<T>> & { readonly schema: T }): Promise<ValueOf<T>>;
-  /** Asks a question that a step of kind `human` with this id has recorded. @internal */
+  /** Asks a question recorded by a step of kind `human` with this id. @internal */
   answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 
