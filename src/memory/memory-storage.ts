@@ -213,6 +213,7 @@ export class MemoryStorage {
   /** Searches with options that are valid. @internal */
   async search(text: string, o: Search): Promise<RankedMessage[]> {
     throwIfAborted(o.signal);
+    const query = await this.#queryOf(text, o);
     return this.#inTurn(async () => {
       const lookup = await this.#known.readNew();
       if (lookup === undefined) {
@@ -221,12 +222,23 @@ export class MemoryStorage {
         if (this.size === 0) return [];
       }
       throwIfAborted(o.signal);
-      const hits = await this.#search.search(text, o, lookup);
+      const hits = await (this.#search instanceof VectorSearch ? this.#search.search(query, o) : this.#search.search(text, o, lookup));
       return hits.flatMap(({ key, score }) => {
         const entry = this.#known.at(key);
         return entry === undefined ? [] : [{ ...entry, score }];
       });
     });
+  }
+
+  /** Embeds the question between two turns, so that no other job waits for the embedder. */
+  async #queryOf(text: string, o: Search): Promise<Float32Array | undefined> {
+    const vectors = this.#vectors;
+    if (vectors === undefined || o.k === 0) return undefined;
+    const isEmpty = await this.#inTurn(async () => {
+      await this.#sync();
+      return this.size === 0;
+    });
+    return isEmpty ? undefined : vectors.queryOf(text, o);
   }
 
   /** Deletes a message. Returns false when it is not stored. */

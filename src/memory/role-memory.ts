@@ -6,7 +6,7 @@ import { UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { MessageSizes } from "./summary-levels.ts";
 import type { Embedder } from "./embedder.ts";
-import { type LexicalIndex, minisearch } from "./word-index.ts";
+import type { LexicalIndex } from "./word-index.ts";
 import type { VectorIndex } from "./exact-index.ts";
 import { MEMORY_REACHES, type MemoryReach } from "./memory-scope.ts";
 import type { MessageStore } from "./message-store.ts";
@@ -63,7 +63,7 @@ export interface RoleMemoryOptions {
   readonly embedder?: Embedder;
   /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes the index of words if there is no embedder. Default: `minisearch` of `troupe/memory`. */
+  /** Makes the index of words of one role. It excludes an embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
   /** The scope of the memory. Default: the user that the run names, else the conversation; without a scope all runs. */
   readonly scope?: MemoryReach;
@@ -123,10 +123,9 @@ export function roleMemoryParts(
   if (own === false || (own === undefined && shared === undefined)) return undefined;
   const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
-  if (!isPart) checkVectorOptions({ ...rest, threshold }, "of a role's memory");
+  checkVectorOptions(isPart ? { embedder: rest.embedder, lexical: rest.lexical } : { ...rest, threshold }, "of a role's memory");
   return {
     ...rest,
-    lexical: rest.lexical ?? minisearch,
     tokens,
     digest: new MemoryDigest(),
     sizes: new MessageSizes(tokens, (message) => `${memoryLine(message)}\n`),

@@ -40,7 +40,7 @@ export interface MemoryStorageOptions {
   readonly embedder?: Embedder | undefined;
   /** Belongs to this storage alone, and needs an embedder. Default: `exactIndex()`. */
   readonly index?: VectorIndex | undefined;
-  /** Finds messages by their words if there is no embedder. Belongs to this storage alone. Default: an index of words. */
+  /** Finds messages by their words. Belongs to this storage alone, and excludes an embedder. Default: an index of words. */
   readonly lexical?: LexicalIndex | undefined;
   /** Minimum similarity of a hit, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number | undefined;
@@ -146,9 +146,13 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
 }
 
 export function checkVectorOptions(
-  { embedder, threshold, index }: { readonly [Name in "embedder" | "threshold" | "index"]?: unknown },
+  { embedder, threshold, index, lexical }: { readonly [Name in "embedder" | "threshold" | "index" | "lexical"]?: unknown },
   whose: string,
 ): void {
+  if (embedder !== undefined && lexical !== undefined) {
+    const text = `Expected embedder or lexical ${whose}, got both: with an embedder, messages are found by vectors alone. Leave one out.`;
+    throw new UsageError("OPTION_INVALID", text);
+  }
   const [name, value] = Object.entries({ threshold, index }).find(([, given]) => given !== undefined) ?? [];
   if (embedder !== undefined || name === undefined) return;
   throw new UsageError(

@@ -70,11 +70,14 @@ export class VectorSearch implements StoreWatch {
     }
   }
 
-  async search(text: string, o: Search): Promise<readonly VectorHit[]> {
-    if (o.k === 0) return [];
+  /** Returns the vector of a question; undefined for a blank one. It may be slow, so it is called outside the turn of the storage. */
+  async queryOf(text: string, o: Search): Promise<Float32Array | undefined> {
     const { embedder, timeout } = embedderOf(this.#vectors, o.embedder);
-    const limits = { clock: this.#parts.clock, timeout, signal: o.signal, dimensions: this.#dimensions };
-    const query = await embedQuery(embedder, text, limits);
+    return embedQuery(embedder, text, { clock: this.#parts.clock, timeout, signal: o.signal, dimensions: this.#dimensions });
+  }
+
+  async search(query: Float32Array | undefined, o: Search): Promise<readonly VectorHit[]> {
+    if (o.k === 0) return [];
     await this.embed(o.signal, o.embedder);
     if (query === undefined || this.#index.size === 0) return [];
     const { threshold = this.#vectors.threshold } = o;

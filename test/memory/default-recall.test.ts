@@ -11,6 +11,7 @@ import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
+import { minisearch } from "../../src/memory/word-index.ts";
 import { answerer, linesOf, parrot, recallsIn, rememberedIn } from "./role-setup.ts";
 import { idsOf, say } from "./storage-setup.ts";
 
@@ -92,6 +93,17 @@ describe("a memory without an embedder", () => {
     expect(codeOf(() => new MemoryStorage({ roleId: "Ann", index: exactIndex() }))[0]).toBe("OPTION_INVALID");
     await expect(storage.searchSimilar("one", { threshold: 0.2 })).rejects.toThrow(reason);
     await expect(storage.searchSimilar("one", { embedder: hashingEmbedder() })).rejects.toThrow(UsageError);
+  });
+
+  it("refuses an index of words with an embedder, and says why", () => {
+    const embedder = hashingEmbedder();
+    const answer = ["OPTION_INVALID", expect.stringMatching(/^Expected embedder or lexical .*, got both: .*Leave one out\.$/)];
+    const both = { embedder, lexical: minisearch };
+    expect(codeOf(() => new MemoryStorage({ roleId: "Ann", embedder, lexical: minisearch() }))).toEqual(answer);
+    expect(codeOf(() => answerer("Ann", { memory: both }))).toEqual(answer);
+    expect(codeOf(() => new Environment({ memory: { embedder } }).addRole(answerer("Ann", { memory: { lexical: minisearch } })))).toEqual(
+      answer,
+    );
   });
 });
 

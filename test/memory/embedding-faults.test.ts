@@ -88,6 +88,25 @@ describe("an embedder that fails", () => {
     expect(seen?.aborted).toBe(true);
   });
 
+  it("MemoryStorage.L6 is slow with the query of a search: other jobs do not wait for it", async () => {
+    const embedder = watched();
+    const storage = storageOver(undefined, { embedder });
+    await storage.add(say("a", "one two three"));
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      embedder.before = (_n, { kind }) => {
+        if (kind !== "query") return undefined;
+        resolve();
+        return new Promise<void>((done) => (answer = done));
+      };
+    });
+    const searching = storage.searchSimilar("one two three", { threshold: -1 });
+    await asked;
+    expect(await storage.add(say("b", "one two four"))).toBe(true);
+    answer();
+    expect(idsOf(await searching)).toEqual(["a", "b"]);
+  });
+
   it("is stopped by the caller, and the message is kept", async () => {
     const embedder = watched();
     const stop = new AbortController();
