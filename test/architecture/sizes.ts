@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_127;
+export const MAX_LINES = 109_515;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -18,28 +18,28 @@ export const MAX_NAMES = 544;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 3_492,
   roles: 2_230,
-  adapters: 12_380,
+  adapters: 12_390,
   agent: 4_562,
-  checks: 4_246,
-  cli: 10_503,
+  checks: 4_300,
+  cli: 10_751,
   client: 807,
   edges: 373,
   fleet: 1_793,
   src: 145,
   inspector: 7_594,
   kernel: 2_795,
-  memory: 5_557,
+  memory: 5_571,
   message: 777,
-  model: 5_842,
+  model: 5_879,
   research: 5_979,
   role: 2_406,
-  runtime: 13_344,
+  runtime: 13_345,
   server: 3_336,
   shards: 794,
-  team: 3_367,
+  team: 3_366,
   testing: 4_598,
   tool: 2_997,
-  tools: 3_540,
+  tools: 3_565,
   workspace: 5_670,
 };
 
