@@ -57,7 +57,7 @@ export function shellTool(options: CommandToolOptions): Tool {
     parameters,
     ...commandTraits(MAX_TIMEOUT),
     execute: (args, ctx) => sessions.of(ctx).run(args, ctx),
-    close: ({ session }: ToolClosing) => (session === undefined ? undefined : sessions.of({ session }).close()),
+    close: (o: ToolClosing | undefined) => (o?.session === undefined ? undefined : sessions.of({ session: o.session }).close()),
   });
 }
 
