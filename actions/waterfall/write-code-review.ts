@@ -1,4 +1,4 @@
-import { type ActionContext, type Message, type InputsOf } from "../../src/index.ts";
+import type { ActionContext, InputsOf, Message } from "../../src/index.ts";
 import { kinds, type Known } from "../../src/ports.ts";
 import { z } from "zod";
 import { askCode } from "../code-reply.ts";

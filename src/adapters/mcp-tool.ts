@@ -144,7 +144,7 @@ function resultOf(answer: CallToolResult, quote: (text: string) => string): Tool
   const data = answer.structuredContent as Json | undefined;
   const text = blocks.flatMap(textOf).join("\n");
   // A summary may say less than the data beside it; many servers write the data as text too.
-  const isTold = data === undefined || leavesOf(data).every((leaf) => text.includes(leaf));
+  const isTold = data === undefined || isIn(text, data);
   const said = [text, isTold ? "" : JSON.stringify(data)].filter((part) => part !== "").join("\n");
   if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : quote(said) };
   return {
@@ -153,6 +153,20 @@ function resultOf(answer: CallToolResult, quote: (text: string) => string): Tool
     ...(left === 0 ? {} : { system: `${left} more pictures came and are not shown.` }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+const MAX_RETURNS = 20;
+
+/** True when a text has all values of data. One in an order of its own counts as without them: a search for each would take hours. */
+function isIn(text: string, data: Json): boolean {
+  let [at, returns] = [0, 0];
+  for (const leaf of leavesOf(data)) {
+    let found = text.indexOf(leaf, at);
+    if (found === -1 && returns++ < MAX_RETURNS) found = text.indexOf(leaf);
+    if (found === -1) return false;
+    at = found;
+  }
+  return true;
 }
 
 function leavesOf(value: Json): readonly string[] {

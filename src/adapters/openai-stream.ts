@@ -47,26 +47,35 @@ async function* events(begun: string, read: () => Promise<string | undefined>): 
   let buffer = begun;
   let kind: BodyPart["kind"] = "piece";
   let data: string[] = [];
+  let [size, last] = [0, begun];
   for (let isOver = false; !isOver;) {
     const lines = buffer.split(/\r\n|\n|\r(?!$)/);
     buffer = lines.pop() ?? "";
     for (const line of lines) {
       const [, name = "", value = ""] = /^\uFEFF?([a-z]*):? ?([^]*)$/.exec(line) ?? [];
       if (name === "event") kind = value === "error" ? "error" : "piece";
-      else if (name === "data") data.push(value);
-      else if (line === "" && data.length > 0) {
+      else if (name === "data") {
+        data.push(value);
+        size += value.length + 1;
+      } else if (line === "" && data.length > 0) {
         const text = data.join("\n").trim();
         data = [];
+        size = 0;
         if (/^\[done\]$/i.test(text)) return;
         if (text !== "") yield { kind, text };
         kind = "piece";
       }
     }
-    const more = await read();
-    if (more !== undefined) buffer += more;
-    else if (buffer !== "" || data.length > 0) buffer = `${buffer}\n\n`;
-    else isOver = true;
-    if (buffer.length > 2 * MAX_REPLY_CHARS) throw new SyntaxError("an event that does not end");
+    // Up to a line end: to split what has none again and again would take the square of its length.
+    for (let isOpen = true; isOpen;) {
+      const more = await read();
+      isOpen = more !== undefined && !last.endsWith("\r") && !/[\r\n]/.test(more);
+      last = more ?? "";
+      if (more !== undefined) buffer += more;
+      else if (buffer !== "" || data.length > 0) buffer = `${buffer}\n\n`;
+      else isOver = true;
+      if (buffer.length + size > 2 * MAX_REPLY_CHARS) throw new SyntaxError("an event that does not end");
+    }
   }
 }
 

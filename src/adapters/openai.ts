@@ -9,7 +9,17 @@ import type { Mask } from "../kernel/mask.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
 import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import { checkDialect, type Dialect, dialectKey, inDialect, knownDialect, learn, learntDialect, merged } from "../model/dialect.ts";
+import {
+  checkDialect,
+  type Dialect,
+  type DialectPlace,
+  dialectPlace,
+  inDialect,
+  knownDialect,
+  learn,
+  learntDialect,
+  merged,
+} from "../model/dialect.ts";
 import { isOfOneSchema, lessonOf } from "../model/dialect-lessons.ts";
 import { errorData, modelError } from "../model/failure.ts";
 import { requestBody, type WireForm } from "../model/openai-request.ts";
@@ -118,7 +128,7 @@ class Connection {
   readonly #server: OpenAIServer;
   readonly #wire: WireForm;
   readonly #own: Dialect;
-  readonly #key: string;
+  readonly #place: DialectPlace;
   readonly #mask: Mask;
   #client: Promise<OpenAI> | undefined;
 
@@ -126,7 +136,7 @@ class Connection {
     this.#server = server;
     this.#wire = wire;
     this.#own = own;
-    this.#key = dialectKey(server.apiKey, `${server.baseURL}${server.query}`, wire.model);
+    this.#place = dialectPlace(server.apiKey, server.baseURL, server.query, wire.model);
     this.#mask = maskOf(server);
   }
 
@@ -169,7 +179,7 @@ class Connection {
   }
 
   #dialect(): Dialect {
-    return merged(learntDialect(this.#key, systemClock.now()), this.#own);
+    return merged(learntDialect(this.#place, systemClock.now()), this.#own);
   }
 
   #learn(error: unknown, body: JsonObject, failed: FailedRequest, once: Once): Once | undefined {
@@ -178,11 +188,11 @@ class Connection {
     const lesson = lessonOf(said, body, merged(this.#dialect(), once.dialect));
     if (lesson === undefined) {
       const { unsupported } = errorData(serverError(this.#wire.model, said, false));
-      if (unsupported === "tools" && said.status !== 404 && "tools" in body) learn(this.#key, { tools: false }, systemClock.now());
+      if (unsupported === "tools" && said.status !== 404 && "tools" in body) learn(this.#place, { tools: false }, systemClock.now());
       return undefined;
     }
     const isOnce = lesson.dialect.format !== undefined && isOfOneSchema(said);
-    if (!isOnce) learn(this.#key, lesson.dialect, systemClock.now());
+    if (!isOnce) learn(this.#place, lesson.dialect, systemClock.now());
     return { dialect: merged(once.dialect, lesson.dialect), maxTokens: lesson.maxTokens ?? once.maxTokens };
   }
 

@@ -27,7 +27,7 @@ import { EndableTools } from "./terminate.ts";
 export interface AgentOptions extends BrainOptions {
   readonly name: string;
   readonly description?: string;
-  /** A change of a collection counts from the next step on. */
+  /** A change of a collection takes effect at the next step. */
   readonly tools?: ToolCollection | Iterable<Tool>;
   /** Keeps the conversation from run to run. Default: in this process. An `AgentMemory` brings its own tools, so do not pass `tools` as well. */
   readonly memory?: AgentMemory | ChatMemory;
@@ -56,8 +56,8 @@ export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;
   /**
-   * Ends the run with status `stopped`. The conversation stays, and `run()` without a task continues. With the option `steps` of a role a
-   * call in flight suspends its activation: the run of its team ends as `stopped`, too.
+   * Ends the run with status `stopped`. The conversation stays, and `run()` without a task continues. With the option `steps` of a role, a
+   * call in flight suspends the activation of the role: its team's run ends as `stopped`, too.
    */
   stop(reason?: string): void;
 }

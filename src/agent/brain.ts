@@ -107,7 +107,7 @@ export class Brain {
     });
   }
 
-  /** Undefined where the caller is in no activation and in no call of a tool. @internal */
+  /** Undefined outside an activation and a tool call. @internal */
   innerRun(request: JsonObject): InnerRun | undefined {
     const { name = "agent", model, steps } = this.#options;
     const meter = steps === undefined ? meterFor(model, [this.#pool]) : undefined;
@@ -143,7 +143,7 @@ export class Brain {
 export interface BrainEnd {
   readonly status: "finished" | "max_steps" | "loop";
   readonly steps: number;
-  /** Undefined without a schema, and for an answer that says the task cannot be done. */
+  /** Undefined without a schema, and if the answer is that the task cannot be done. */
   readonly output?: unknown;
 }
 

@@ -86,7 +86,7 @@ export class ModelClient {
     }
   }
 
-  /** Once: a refusal that nothing explains, of a request that is much larger than the last one that was taken. */
+  /** Once: an unexplained refusal of a request much larger than the last accepted one. */
   #maybeOverflow(error: unknown, request: ChatRequest): boolean {
     const isOdd = error instanceof ModelError && errorData(error).isUnexplained === true && !this.#isGuessed;
     if (!isOdd || sizeOf(request) < this.#lastTaken * MUCH_LARGER) return false;
@@ -164,7 +164,7 @@ export class ModelClient {
     return shorter;
   }
 
-  /** From a refusal on the model gets no pictures. */
+  /** After a refusal the model gets no pictures. */
   #withoutPictures({ model = this.#parts.model }: Question, request: ChatRequest, error: unknown): ChatRequest | undefined {
     if (!refusesPictures(error, request)) return undefined;
     this.#parts.blind.add(model);
@@ -291,7 +291,7 @@ class StreamedReply {
   }
 }
 
-/** A server that failed for other reasons says nothing about pictures. */
+/** A failure for other reasons is no evidence about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);
 
 function refusesPictures(error: unknown, request: ChatRequest): boolean {

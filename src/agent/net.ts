@@ -22,7 +22,7 @@ export interface NetState {
 /** The parts of a net. */
 export interface NetParts {
   readonly name: string;
-  /** A function where a memory may hold work under way. */
+  /** A function if a memory may hold work under way. */
   readonly start: string | ((memory: AgentMemory) => string);
   readonly states: Readonly<Record<string, NetState>>;
 }

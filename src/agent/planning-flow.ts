@@ -117,7 +117,7 @@ export class PlanningFlow {
     this.#parts = flowParts(options);
   }
 
-  /** May be called again while another run is under way, where the executors allow it. */
+  /** Concurrent runs are possible if the executors allow them. */
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
     takes("run of a flow", "goal", goal, aText);
     checkKnownOptions("run of a flow", o, { signal: kinds.signal });

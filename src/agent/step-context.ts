@@ -38,7 +38,7 @@ export class StepContext implements Mind {
   readonly #loops: LoopDetector | undefined;
   readonly #opened = new Set<Tool>();
   #called: CalledTool[] = [];
-  /** A call that the choice of tools demanded has run. */
+  /** True once a call demanded by the tool choice has run. */
   #hasActed = false;
   #isWarned = false;
 
@@ -89,7 +89,7 @@ export class StepContext implements Mind {
     return this.#observed(called);
   }
 
-  /** The answer of a tool that ends the run is that of the run, and stays whole. */
+  /** The answer of a tool that ends the run becomes the run's answer, uncut. */
   #observed(called: readonly CalledTool[]): readonly CalledTool[] {
     const { maxObserve } = this.#parts.options;
     if (maxObserve === undefined) return called;

@@ -5,7 +5,7 @@ import { findJson } from "../model/json-in-text.ts";
 import { readValue } from "../model/json-reader.ts";
 
 /*
- * Calls of tools that models write as text where their server has no parser for their marks. The forms are those of Hermes, Qwen, Qwen
+ * Calls of tools that models write as text when their server has no parser for their marks. The forms are those of Hermes, Qwen, Qwen
  * Coder, Llama, Mistral, DeepSeek, Kimi, GLM, gpt-oss, MiniMax, Granite, Phi, Command-R, Seed, Nemotron and Gemma, and OpenAI's own.
  */
 
@@ -193,7 +193,7 @@ const FROM_TEXT: JsonObject = { fromText: true };
 export const NAME_KEYS: readonly string[] = ["name", "tool", "action", "tool_name", "function", "recipient_name"];
 const ARGS_KEYS = ["args", "arguments", "parameters", "input", "action_input", "tool_input"];
 
-/** The calls that a value is: one, a list of them, or OpenAI's message of them. None where a part of it is no call. */
+/** The calls that a value is: one, a list of them, or OpenAI's message of them. None if a part of it is no call. */
 export function callsIn(value: Json, isTool: (name: string) => boolean = () => false): readonly ToolCall[] {
   const inner = isRecord(value) ? (value["tool_calls"] ?? value["function_call"] ?? value) : value;
   const items = Array.isArray(inner) ? (inner as readonly Json[]) : [inner as Json];

@@ -1,5 +1,5 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import type { AnyNode } from "acorn";
 import { z } from "zod";
 import { contentHash } from "../kernel/json.ts";
@@ -120,16 +120,26 @@ async function textOf(root: string, file: string): Promise<string | undefined> {
   }
 }
 
-/** The functions to empty: those that tests name before others, and one of each file before a second of it. */
+/**
+ * The functions to empty: those that tests name, else those of files that tests name, as a test of a command does, else any; and one of each file
+ * before a second of it.
+ */
 function chosenFrom(functions: readonly SourceFunction[], words: ReadonlySet<string>, seed: number): readonly SourceFunction[] {
   const named = functions.filter(({ name }) => words.has(name));
-  const mixed = (named.length > 0 ? named : functions)
+  const near = functions.filter(({ file }) => isNamed(file, words));
+  const mixed = (named.length > 0 ? named : near.length > 0 ? near : functions)
     .map((each) => ({ each, key: contentHash([seed, each.file, each.name, each.start]) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ each }) => each);
   const turns = mixed.map((each, at) => ({ each, turn: mixed.slice(0, at).filter(({ file }) => file === each.file).length }));
   const inTurn = turns.sort((a, b) => a.turn - b.turn);
   return inTurn.slice(0, TRIES).map(({ each }) => each);
+}
+
+/** True for `src/to-do.mjs` where the words have "to" and "do". */
+function isNamed(file: string, words: ReadonlySet<string>): boolean {
+  const stem = posix.parse(file).name.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? [];
+  return stem.length > 0 && stem.every((word) => words.has(word));
 }
 
 async function isAnyNoticed(

@@ -259,7 +259,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "doctor",
     text: "check what a run needs, and say how to mend what is missing",
     group: "The machine:",
-    options: [...REACH, ...STORED, "ping", { out: "the folder a project would go to" }],
+    options: [...REACH, ...STORED, "ping", "dialects", "clear", { out: "the folder a project would go to" }],
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
   {

@@ -21,6 +21,7 @@ const SHAPES = {
   dollars: z.number().positive().max(1_000_000),
   count: z.int().min(1).max(100_000),
   time: limitsShape.call,
+  dialect: z.string().min(1),
 };
 
 function optionShape({ value = "name" }: OptionEntry): z.ZodType<string | number | undefined> {
@@ -32,12 +33,15 @@ const OWN = Object.entries(ENTRIES).flatMap(([name, entry]) =>
   entry.config === undefined ? [] : [[entry.config, entry, variableOf(name)] as const],
 );
 const shared = {
-  ...Object.fromEntries(OWN.filter(([name]) => name !== "baseUrl").map(([name, entry]) => [name, optionShape(entry)])),
+  ...Object.fromEntries(
+    OWN.filter(([name]) => name !== "baseUrl" && name !== "dialect").map(([name, entry]) => [name, optionShape(entry)]),
+  ),
   models: ModelTableSchema.optional(),
   roles: RoleModelsSchema.optional(),
 };
 const userSchema = z.strictObject({
   ...shared,
+  dialect: SHAPES.dialect.optional(),
   baseUrl: z.url({ protocol: /^https?$/, error: "an http URL" }).optional(),
   apiKey: z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, { error: "the name of a variable" }) }).optional(),
 });
@@ -128,6 +132,7 @@ const TEMPLATE = `# Settings of troupe. An option of the command wins, then a va
 # model: gpt-5-mini
 # baseUrl: http://127.0.0.1:11434/v1
 # apiKey: { env: MY_KEY }
+# dialect: maxTokensField=max_completion_tokens,omit=temperature
 
 # Prices in dollars for a million tokens, and time limits, by model.
 # models:

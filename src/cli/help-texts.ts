@@ -12,7 +12,7 @@ Examples:
 Environment:
   OPENAI_API_KEY, TROUPE_API_KEY     the key of the model's provider
   TROUPE_BASE_URL, OPENAI_BASE_URL   an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
-  TROUPE_MODEL                       the model, as --model
+  TROUPE_MODEL, TROUPE_DIALECT       as --model, --dialect; packages of providers read their own keys, such as ANTHROPIC_API_KEY
   TROUPE_FIRST_BYTE, TROUPE_SILENCE, TROUPE_CALL_LIMIT
                                      time limits of model calls, as --first-byte, --silence, --call-limit
   TROUPE_BUDGET, TROUPE_ROUNDS, TROUPE_SANDBOX

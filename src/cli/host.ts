@@ -120,8 +120,10 @@ function decoded(text: string): string {
   }
 }
 
+const KEY_NAME = /_API_KEY$|^AWS_(?:SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN_BEDROCK)$/;
+
 export function secretsIn(env: Variables): readonly string[] {
-  const names = ["OPENAI_API_KEY", "TROUPE_API_KEY", env["TROUPE_API_KEY_NAME"] ?? ""];
+  const names = [...Object.keys(env).filter((name) => KEY_NAME.test(name)), env["TROUPE_API_KEY_NAME"] ?? ""];
   return names.map((name) => env[name] ?? "").filter((key) => key !== "");
 }
 

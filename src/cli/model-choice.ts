@@ -1,7 +1,8 @@
 import { openai } from "../adapters/openai.ts";
 import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { priceOf } from "../model/price.ts";
+import { type ModelPrice, priceOf } from "../model/price.ts";
+import type { CallTimeouts } from "../model/timeouts.ts";
 import type { Role } from "../role/role.ts";
 import { publicURL, type RunAbout } from "./about.ts";
 import { type DemoIdea, demoIdeas, demoModel } from "./demo-script.ts";
@@ -10,6 +11,7 @@ import {
   baseURLIn,
   type ChosenModel,
   type FolderSettings,
+  isReachedByPackage,
   limitsOf,
   lowestTimes,
   type ModelChoice,
@@ -18,14 +20,15 @@ import {
   reachedModel,
 } from "./model-settings.ts";
 import type { Flags } from "./options.ts";
+import { providerModel } from "./provider-model.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 
 /** The model of some settings. Nothing is sent yet. */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
-  const { id, apiKey, baseURL, price, timeouts, others = {}, folders = [] } = settings;
-  const model = openai({ model: id, apiKey, baseURL, price, timeouts });
+  const { id, apiKey, baseURL, price, timeouts, others = {}, folders = [], secrets = [] } = settings;
+  const model = modelAt(settings, id, price, timeouts);
   const known = priceOf(model);
   if (known === undefined && company.isBudgetExplicit && !company.allowUnpriced) {
     const expected = `Expected a model with a known price: --budget cannot bind ${shown(id, 80)}, whose price is not known`;
@@ -40,14 +43,20 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
     baseURL,
     budget: known !== undefined || company.isBudgetExplicit ? company.budget : undefined,
     isPaid: known === undefined || known.input > 0 || known.output > 0,
-    secrets: apiKey === undefined ? [] : [apiKey],
+    secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secrets],
     modelOf: (other) => {
       if (other === id) return model;
       const own = ownValue(others, other);
       const limits = lowestTimes({ ...timeouts, ...limitsOf(other, own) }, other, folders);
-      return openai({ model: other, apiKey, baseURL, price: own?.price, timeouts: limits });
+      return modelAt(settings, other, own?.price, limits);
     },
   };
+}
+
+/** A model where the settings reach it. Nothing is sent or loaded yet. @throws UsageError `PACKAGE_MISSING` */
+export function modelAt({ apiKey, baseURL, dialect }: ModelSettings, id: string, price?: ModelPrice, timeouts?: CallTimeouts): ChatModel {
+  if (isReachedByPackage(id, baseURL)) return providerModel(id, { price, timeouts });
+  return openai({ model: id, apiKey, baseURL, price, timeouts, dialect });
 }
 
 export function modelsByRole<T>(
@@ -91,7 +100,7 @@ export async function modelOfRecord(session: Session, about: RunAbout, settings:
 }
 
 const HOW_TO_SET =
-  "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1 with TROUPE_MODEL for its model.";
+  "Set OPENAI_API_KEY, name a model of a provider such as anthropic/claude-sonnet-4-5, or set TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1 with TROUPE_MODEL for its model.";
 
 export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
   const why = asked === undefined ? "no model is set and no bundled script fits this idea" : unreachable(asked);
@@ -118,9 +127,10 @@ function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
 export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables, folders: readonly FolderSettings[] = []): ModelChoice {
   const now = baseURLIn(env);
   // A record keeps no secret parts of a URL: the same URL in the environment may have them.
-  const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
   const id = flags.model ?? model.id;
-  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env, folders);
+  const wasByPackage = isReachedByPackage(model.id, model.baseURL) && isReachedByPackage(id, undefined);
+  const then = wasByPackage ? undefined : publicURL(now) === model.baseURL ? now : (model.baseURL ?? now);
+  const choice = reachedModel(id, flags.baseUrl ?? then, flags, env, folders);
   if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
   return { kind: "model", model: { ...choice.model, price: model.price } };
 }

@@ -2,22 +2,29 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { Dialect } from "../model/dialect.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
-import { valueIn, type Variables } from "./host.ts";
+import { secretsIn, valueIn, type Variables } from "./host.ts";
 import { setting, timeIn } from "./option-values.ts";
 import type { Flags } from "./options.ts";
+import { isProviderModel, providerKey } from "./provider-model.ts";
 
 export interface ModelSettings {
   readonly id: string;
+  /** That of an OpenAI-compatible server; packages of providers read their own. */
   readonly apiKey: string | undefined;
   /** The variable that holds the key: names may be shown, keys never. */
   readonly keyFrom: string | undefined;
   readonly baseURL: string | undefined;
   readonly price: ModelPrice | undefined;
   readonly timeouts: CallTimeouts;
+  /** Default: learnt. */
+  readonly dialect?: Dialect | undefined;
   readonly others?: ModelTable;
+  /** Strings that must never be written down. */
+  readonly secrets?: readonly string[];
   /** Files whose time limits hold for other models too, where they are lower. */
   readonly folders?: readonly FolderSettings[];
 }
@@ -110,7 +117,7 @@ export function limitsOf(id: string, entry: TimeTexts = {}): CallTimeouts {
 export function modelChoice(flags: Flags, env: Variables, { folders, from }: FolderFiles = NO_FOLDERS): ModelChoice {
   const own = flags.model ?? (from.has("TROUPE_MODEL") ? undefined : valueIn(env, "TROUPE_MODEL"));
   const asked = own ?? folders.find(({ model }) => model !== undefined)?.model ?? valueIn(env, "TROUPE_MODEL");
-  return reachedModel(asked, flags, env, folders);
+  return reachedModel(asked, flags.baseUrl ?? baseURLIn(env), flags, env, folders);
 }
 
 export function modelsOfRoles(env: Variables, { folders, from }: FolderFiles): Readonly<Record<string, string>> | undefined {
@@ -127,20 +134,38 @@ export function namedModels(flags: Flags, env: Variables): { readonly main: Read
   return { main: flags.price === undefined ? all : new Set([main]), all };
 }
 
-/** A key or a base URL makes a model reachable; a name alone does not. */
-export function reachedModel(asked: string | undefined, flags: Flags, env: Variables, folders: readonly FolderSettings[]): ModelChoice {
-  const baseURL = flags.baseUrl ?? baseURLIn(env);
+/** A key, a base URL or the name of a provider makes a model reachable; another name alone does not. */
+export function reachedModel(
+  asked: string | undefined,
+  baseURL: string | undefined,
+  flags: Flags,
+  env: Variables,
+  folders: readonly FolderSettings[],
+): ModelChoice {
   const variables = ["TROUPE_API_KEY", valueIn(env, "TROUPE_API_KEY_NAME") ?? "", "OPENAI_API_KEY"];
-  const keyFrom = variables.find((name) => valueIn(env, name) !== undefined);
-  if (baseURL === undefined && keyFrom === undefined) return { kind: "none", asked };
+  const keyName = variables.find((name) => valueIn(env, name) !== undefined);
+  const isProviders = asked !== undefined && isReachedByPackage(asked, baseURL);
+  if (baseURL === undefined && keyName === undefined && !isProviders) return { kind: "none", asked };
   const id = asked ?? DEFAULT_MODEL;
   const others = modelTable(env);
   const own = ownValue(others, id);
   const [firstByte, silence, call] = (["firstByte", "silence", "callLimit"] as const).map((name) => setting(name, flags, env));
   const given = Object.fromEntries(Object.entries({ firstByte, silence, call }).filter(([, limit]) => limit !== undefined));
   const timeouts = lowestTimes({ ...limitsOf(id, own), ...given }, id, folders);
-  const apiKey = keyFrom === undefined ? undefined : valueIn(env, keyFrom);
-  return { kind: "model", model: { id, apiKey, keyFrom, baseURL, price: flags.price ?? own?.price, timeouts, others, folders } };
+  if (isProviders && flags.dialect !== undefined) {
+    const expected = `Expected no --dialect for ${asked}, which a package of its provider asks`;
+    throw new UsageError("OPTION_CONFLICT", `${expected}. Leave it out, or name a server by --base-url.`);
+  }
+  const dialect = setting("dialect", flags, env);
+  const apiKey = keyName === undefined ? undefined : valueIn(env, keyName);
+  const keyFrom = isProviders ? providerKey(id, env) : keyName;
+  const shared = { others, folders, secrets: secretsIn(env), ...(dialect && { dialect }) };
+  return { kind: "model", model: { id, apiKey, keyFrom, baseURL, price: flags.price ?? own?.price, timeouts, ...shared } };
+}
+
+/** True for the name of a provider where no server is given, to which it would go as it is. */
+export function isReachedByPackage(id: string, baseURL: string | undefined): boolean {
+  return baseURL === undefined && isProviderModel(id);
 }
 
 export function baseURLIn(env: Variables): string | undefined {

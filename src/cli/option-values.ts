@@ -1,4 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
+import { adviceOn } from "../kernel/known-options.ts";
+import { type Dialect, dialectShape } from "../model/dialect.ts";
 import { usd } from "../model/money.ts";
 import { valueIn, type Variables } from "./host.ts";
 import { ENTRIES, type Flags, type OptionEntry, type OptionName, type Values } from "./options.ts";
@@ -27,6 +29,7 @@ const READERS: { readonly [Format in keyof Values]: Read<Values[Format]> } = {
     if (input === undefined || output === undefined || !isWhole) throw invalidOption(option, expected, text);
     return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
   },
+  dialect: dialectIn,
   count: (option, text, { max = Infinity }) => wholeNumber(option, text, max),
   index: (option, text) => given(option, "a whole number from 0", text, digits(text, 7)),
   size: (option, text) => given(option, "how many messages are shown, such as 20", text, digits(text, 6)),
@@ -74,6 +77,33 @@ export function timeIn(option: string, text: string): number {
   if (word === "none") return 0;
   const ms = /^\d{1,6}(\.\d{1,3})?$/.test(word) ? Number(word) * 1_000 : durationIn(word);
   return Math.round(given(option, "seconds or a time such as 90s, 10m or 2h, or none for no limit", text, ms));
+}
+
+/** The fields of a dialect, such as `maxTokens=4096,omit=seed,omit=stop`: that of a list may come more than once. */
+function dialectIn(option: string, text: string): Dialect {
+  const fields: Record<string, unknown> = {};
+  for (const part of text.split(",")) {
+    const [, name = "", word = ""] = /^\s*(\w+)\s*=\s*(\S+)\s*$/.exec(part) ?? [];
+    if (name === "") throw invalidOption(option, "fields with values, such as maxTokens=4096,stream=false,omit=seed", text);
+    const known = Object.keys(dialectShape.shape);
+    if (!known.includes(name)) {
+      const { advice } = adviceOn(name, known);
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected ${option} with fields of a dialect, got ${shown(name, 60)}. ${advice} Known: ${known.join(", ")}.`,
+      );
+    }
+    const value = /^\d+$/.test(word) ? Number(word) : ["true", "false"].includes(word) ? word === "true" : word;
+    const before = fields[name];
+    fields[name] = name.startsWith("omit") ? [...(Array.isArray(before) ? (before as readonly unknown[]) : []), word] : value;
+    const [issue] = dialectShape.safeParse(fields).error?.issues ?? [];
+    if (issue !== undefined)
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected ${option} with a value that ${name} takes, got ${shown(word, 60)}. ${issue.message}.`,
+      );
+  }
+  return dialectShape.parse(fields);
 }
 
 function readOption(option: string, text: string, entry: OptionEntry): unknown {

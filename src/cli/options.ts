@@ -1,3 +1,4 @@
+import type { Dialect } from "../model/dialect.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
@@ -8,6 +9,7 @@ export interface Values {
   readonly name: string;
   readonly dollars: MicroUsd;
   readonly price: ModelPrice;
+  readonly dialect: Dialect;
   readonly count: number;
   readonly index: number;
   readonly size: number;
@@ -156,11 +158,23 @@ export const AGENT = {
 };
 
 export const MODEL = {
-  model: option("-m, --model <name>", "the model (default gpt-5-mini)", { value: "name", config: "model", fixed: "fork" }),
+  model: option("-m, --model <name>", "the model, or a provider and its model as in anthropic/claude-sonnet-4-5 (default gpt-5-mini)", {
+    value: "name",
+    config: "model",
+    fixed: "fork",
+  }),
   baseUrl: option("--base-url <url>", "an OpenAI-compatible server", { value: "name", config: "baseUrl" }),
   price: option("--price <in,out>", "what the model costs, in dollars for a million tokens; a third number for cached ones", {
     value: "price",
   }),
+  dialect: option(
+    "--dialect <fields>",
+    "what its server takes, such as maxTokens=4096,stream=false,omit=seed (default: learned from its refusals)",
+    {
+      value: "dialect",
+      config: "dialect",
+    },
+  ),
   firstByte: option("--first-byte <time>", `longest silence before an answer begins, such as 90 or 5m, or none ${limitText("firstByte")}`, {
     value: "time",
     config: "firstByte",
@@ -189,6 +203,8 @@ const COMMON = {
   as: option("--as <name>", ""),
   determinism: option("--determinism", ""),
   ping: option("--ping", "ask the model for one word, which may cost a fraction of a cent"),
+  dialects: option("--dialects", "list the lessons of the last 24 hours from refusals of servers; check nothing"),
+  clear: option("--clear", "with --dialects: remove them"),
   at: option("--at <seq>", "the last event shared with the run (default: the last one edited or dropped, else all)", { value: "seq" }),
   edit: option("--edit <seq=file>", "a message says what the file says; as JSON where it carries data", { list: true }),
   drop: option("--drop <seq>", "a message is never delivered", { list: true }),

@@ -1,30 +1,46 @@
-import { aiSdk, type AiSdkModel, type AiSdkOptions } from "../adapters/ai-sdk.ts";
+import { createRequire } from "node:module";
+import type { AiSdkModel, AiSdkOptions } from "../adapters/ai-sdk.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import { valueIn, type Variables } from "./host.ts";
 
-/** Packages of the AI SDK, and what they export, by the first part of a model's name. */
-const PROVIDERS: Readonly<Record<string, readonly [name: string, exported: string]>> = {
-  anthropic: ["@ai-sdk/anthropic", "anthropic"],
-  azure: ["@ai-sdk/azure", "azure"],
-  bedrock: ["@ai-sdk/amazon-bedrock", "bedrock"],
-  cerebras: ["@ai-sdk/cerebras", "cerebras"],
-  cohere: ["@ai-sdk/cohere", "cohere"],
-  deepseek: ["@ai-sdk/deepseek", "deepseek"],
-  fireworks: ["@ai-sdk/fireworks", "fireworks"],
-  google: ["@ai-sdk/google", "google"],
-  groq: ["@ai-sdk/groq", "groq"],
-  mistral: ["@ai-sdk/mistral", "mistral"],
-  moonshotai: ["@ai-sdk/moonshotai", "moonshotai"],
-  openai: ["@ai-sdk/openai", "openai"],
-  perplexity: ["@ai-sdk/perplexity", "perplexity"],
-  togetherai: ["@ai-sdk/togetherai", "togetherai"],
-  vertex: ["@ai-sdk/google-vertex", "vertex"],
-  xai: ["@ai-sdk/xai", "xai"],
+/** Packages of the AI SDK, what they export, and the variables they read a key from, by the first part of a model's name. */
+const PROVIDERS: Readonly<Record<string, readonly [name: string, exported: string, ...keys: string[]]>> = {
+  anthropic: ["@ai-sdk/anthropic", "anthropic", "ANTHROPIC_API_KEY"],
+  azure: ["@ai-sdk/azure", "azure", "AZURE_API_KEY"],
+  bedrock: ["@ai-sdk/amazon-bedrock", "bedrock", "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY"],
+  cerebras: ["@ai-sdk/cerebras", "cerebras", "CEREBRAS_API_KEY"],
+  cohere: ["@ai-sdk/cohere", "cohere", "COHERE_API_KEY"],
+  deepseek: ["@ai-sdk/deepseek", "deepseek", "DEEPSEEK_API_KEY"],
+  fireworks: ["@ai-sdk/fireworks", "fireworks", "FIREWORKS_API_KEY"],
+  google: ["@ai-sdk/google", "google", "GOOGLE_GENERATIVE_AI_API_KEY"],
+  groq: ["@ai-sdk/groq", "groq", "GROQ_API_KEY"],
+  mistral: ["@ai-sdk/mistral", "mistral", "MISTRAL_API_KEY"],
+  moonshotai: ["@ai-sdk/moonshotai", "moonshotai", "MOONSHOT_API_KEY"],
+  openai: ["@ai-sdk/openai", "openai", "OPENAI_API_KEY"],
+  perplexity: ["@ai-sdk/perplexity", "perplexity", "PERPLEXITY_API_KEY"],
+  togetherai: ["@ai-sdk/togetherai", "togetherai", "TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"],
+  vertex: ["@ai-sdk/google-vertex", "vertex", "GOOGLE_VERTEX_API_KEY"],
+  xai: ["@ai-sdk/xai", "xai", "XAI_API_KEY"],
 };
 
 /** True for `anthropic/claude-sonnet-4-5`: a model that a package of the AI SDK reaches. */
 export function isProviderModel(id: string): boolean {
   return nameIn(id) !== undefined;
+}
+
+/** The variable that holds the key of a provider. */
+export function providerKey(id: string, env: Variables): string | undefined {
+  const [, , ...keys] = PROVIDERS[nameIn(id)?.provider ?? ""] ?? [];
+  return keys.find((name) => valueIn(env, name) !== undefined);
+}
+
+/** The installed package of a model's provider, such as `@ai-sdk/anthropic 3.0.1`. It is not loaded. @throws UsageError `PACKAGE_MISSING` */
+export function providerPackage(id: string): string {
+  const [name = ""] = PROVIDERS[nameIn(id)?.provider ?? ""] ?? [];
+  addressOf(name, id);
+  const { version } = createRequire(import.meta.url)(`${name}/package.json`) as { readonly version: string };
+  return `${name} ${version}`;
 }
 
 function nameIn(id: string): { readonly provider: string; readonly model: string } | undefined {
@@ -45,8 +61,8 @@ export function providerModel(id: string, options: AiSdkOptions): ChatModel {
   const url = addressOf(name, id);
   let loading: Promise<ChatModel> | undefined;
   const load = (): Promise<ChatModel> => {
-    loading ??= import(url).then((loaded: Readonly<Record<string, unknown>>) => {
-      const provider = loaded[exported] as ((model: string) => AiSdkModel) | undefined;
+    loading ??= Promise.all([import("../adapters/ai-sdk.ts"), import(url)]).then(([{ aiSdk }, loaded]) => {
+      const provider = (loaded as Readonly<Record<string, unknown>>)[exported] as ((model: string) => AiSdkModel) | undefined;
       if (typeof provider !== "function") throw missing(name, id, `the installed one has no export ${exported}`);
       return aiSdk(provider(found?.model ?? ""), options);
     });

@@ -4,12 +4,15 @@ import { dirname, join, relative, resolve } from "node:path";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { type Journal, newestRuns } from "../runtime/record/journal.ts";
+import { keepLessons } from "../model/dialect.ts";
 import type { RunAbout } from "./about.ts";
 import { type Host, valueIn } from "./host.ts";
+import { keptDialects } from "./kept-dialects.ts";
 import { invalidOption } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
+import { isPrivate } from "./text-file.ts";
 
 const FOLDER = ".troupe";
 
@@ -60,10 +63,12 @@ export async function withStore<T>(session: Session, flags: Flags, work: (store:
     });
     if (place.isDefault) await hideFromGit(dirname(place.path), session);
   };
+  const stopKeeping = keepLessons(keptDialects(session, place));
   try {
     if (await isStore(place.path)) await ready();
     return await work({ ...place, journal, ready });
   } finally {
+    stopKeeping();
     await journal.close().catch((error: unknown) => session.screen.warn(`The store was not closed in good order: ${String(error)}`));
   }
 }
@@ -130,9 +135,7 @@ export async function keyOf(file: string): Promise<string> {
 async function knownKey(file: string): Promise<string | undefined> {
   const stats = await lstat(file).catch(() => undefined);
   if (stats === undefined) return undefined;
-  const isOwn = process.getuid === undefined || stats.uid === process.getuid();
-  const isPrivate = process.platform === "win32" || (stats.mode & 0o077) === 0;
-  const text = stats.isFile() && isOwn && isPrivate ? await readFile(file, "utf8").catch(() => "") : "";
+  const text = isPrivate(stats) ? await readFile(file, "utf8").catch(() => "") : "";
   return KEY.test(text) ? text : "";
 }
 

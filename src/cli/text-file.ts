@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { readlink, realpath, rm, stat } from "node:fs/promises";
+import { createReadStream, type Stats } from "node:fs";
+import { open, readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -42,6 +42,12 @@ export async function isFile(path: string): Promise<boolean> {
 }
 
 /** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
+/** True for a file that no other user can have written or can read. @param stats those of `lstat` */
+export function isPrivate(stats: Stats): boolean {
+  const isOwn = process.getuid === undefined || stats.uid === process.getuid();
+  return stats.isFile() && isOwn && (process.platform === "win32" || (stats.mode & 0o077) === 0);
+}
+
 export function decodedText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -64,8 +70,11 @@ async function firstBytes(stream: AsyncIterable<unknown>, limit: number): Promis
   return Buffer.concat(chunks).subarray(0, limit);
 }
 
-/** Writes a new file that only its owner can read. */
+/** Writes a new file that only its owner can read. A file that is there is neither changed nor removed, whatever fails. */
 export async function writeNewFile(path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<number> {
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
   let count = 0;
   async function* ended(): AsyncIterable<string> {
     for await (const line of lines) {
@@ -74,10 +83,10 @@ export async function writeNewFile(path: string, lines: AsyncIterable<string> | 
     }
   }
   try {
-    await pipeline(Readable.from(ended()), createWriteStream(path, { flags: "wx", mode: 0o600 }));
+    await pipeline(Readable.from(ended()), file.createWriteStream());
     return count;
   } catch (error) {
-    if (systemCode(error) !== "EEXIST") await rm(path, { force: true }).catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
     throw TroupeError.isInstance(error) ? error : unwritable(path, error);
   }
 }

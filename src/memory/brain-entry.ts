@@ -4,7 +4,7 @@ import { type Cache, type CacheEntry, replaceIn } from "./cache.ts";
 
 /** A state that others have stored. */
 export interface FoundBrain {
-  /** The state in the cache, joined with the one that was stored on this machine only. */
+  /** The state in the cache, joined with the state stored only on this machine. */
   readonly theirs: BrainState;
   readonly isJoined: boolean;
   /** The stored state that was seen last. */
@@ -18,13 +18,13 @@ export type BrainLoad =
   /** The stored entry cannot be read. The memory is unchanged, and `save` refuses to write over it. */
   | { readonly kind: "damaged"; readonly reason: string };
 
-/** Attempts of a write, each after merging what others have stored. */
+/** Attempts of a write, each after merging the present entry. */
 const TRIES = 50;
 
 /**
  * The entry of one brain memory in a cache. Owns its last known state.
  *
- * BrainEntry.P1 (`write`) a write replaces only the entry that was seen last, and merges what others have stored instead. BrainEntry.P2
+ * BrainEntry.P1 (`write`) a write replaces only the last entry seen, and merges a newer one. BrainEntry.P2
  * (`#take`) an entry of a newer version, or one that cannot be read, is never overwritten; `erase` removes it.
  */
 export class BrainEntry {
@@ -70,7 +70,7 @@ export class BrainEntry {
     [this.#seen, this.#base] = [{ kind: "miss" }, undefined];
   }
 
-  /** Merges an entry; from then on a write may replace it. */
+  /** Merges an entry, which a later write may replace. */
   #take(entry: CacheEntry, merge: (found: FoundBrain) => void): BrainLoad {
     if (entry.kind === "damaged") return entry;
     const stored = entry.kind === "miss" ? undefined : readBrainState(entry.value);

@@ -82,11 +82,11 @@ const ORIGINALS = 300;
 /**
  * The memory of a long conversation: the newest messages word by word, a rolling summary of the older ones, and knowledge.
  *
- * Owns the content, and when it is summarized and stored. BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache
+ * Owns the content, and decides when to summarize and store it. BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache
  * stores is never lost. BrainMemory.B2 (`#commit`) messages leave the history only when the summary that covers them is stored; a failing model or
  * cache changes nothing. No summary covers an open question. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level
  * grows without limit. BrainMemory.B4 (`BrainModel`, `compress`) the same question is asked once, also by concurrent callers. BrainMemory.B5
- * (`isDirty`) the memory is dirty until its present content was stored. BrainMemory.B6 (`#merge`) what others have stored since `load` is never
+ * (`isDirty`) the memory is dirty until its present content was stored. BrainMemory.B6 (`#merge`) an entry stored by others since `load` is never
  * overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed, and none that the summary covers is
  * added again.
  *
@@ -105,7 +105,7 @@ export class BrainMemory {
   readonly #entry: BrainEntry | undefined;
   readonly #keepOriginals: number;
   #state = NO_BRAIN;
-  /** The state that is stored; undefined when none is known to be. */
+  /** The stored state, if known. */
   #stored: BrainState | undefined = NO_BRAIN;
   readonly #turns = new KeyTurns();
 
@@ -187,12 +187,12 @@ export class BrainMemory {
     return this.#change(withKnowledge(this.#state, message));
   }
 
-  /** Deletes a message here and with the next `save`. A summary that covers it is deleted as a whole. Returns false when it is not known. */
+  /** Deletes a message here and with the next `save`. A summary that covers it is deleted as a whole. Returns false for an unknown message. */
   delete(target: Message | string): boolean {
     return this.#change(withoutMessage(this.#state, idOf(target)));
   }
 
-  /** Deletes everything of the time until now, here and in the cache, also what others store of it later. @throws as `save` */
+  /** Deletes all content up to now, here and in the cache, also if others store it later. @throws as `save` */
   async forget(o: BrainCallOptions = {}): Promise<void> {
     signalOf("forget", o);
     this.#state = { ...NO_BRAIN, forgotten: this.#clock.now() };
@@ -231,9 +231,9 @@ export class BrainMemory {
   }
 
   /**
-   * Summarizes the oldest messages while the history is too long. Returns whether this call has summarized any. Calls run one after another.
+   * Summarizes the oldest messages while the history is too long. Returns true if this call has summarized a message. Calls run one after another.
    *
-   * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
+   * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: the state is the same as before the failed summary
    */
   compress(o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("compress", o);

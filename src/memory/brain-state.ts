@@ -4,7 +4,7 @@ import { lazily } from "../kernel/lazily.ts";
 import { assertMessage, createMessage, type Message, MessageSchema, serializeMessage } from "../message/message.ts";
 import { joined, NO_SUMMARY, type NextSummary, type SummaryLevels, summaryText } from "./summary-levels.ts";
 
-/** The content of a brain memory. It is never changed: a change makes a new one. */
+/** The immutable content of a brain memory. */
 export interface BrainState {
   /** Messages that are not summarized yet, oldest first. */
   readonly history: readonly Message[];
@@ -15,9 +15,9 @@ export interface BrainState {
   /** Ids of the messages summarized last, oldest first: added again, they are not new. */
   readonly covered: readonly string[];
   readonly lastTalk: string | undefined;
-  /** Ids of the messages deleted last: what others have stored of them is left out. */
+  /** Ids of the messages deleted last, which are left out of entries stored by others. */
   readonly removed: readonly string[];
-  /** Milliseconds since 1970 when everything was forgotten; 0: never. What others have stored of the time before is left out. */
+  /** Milliseconds since 1970 when everything was forgotten; 0: never. Older content stored by others is left out. */
   readonly forgotten: number;
 }
 
@@ -51,7 +51,7 @@ export function withKnowledge(state: BrainState, message: Message): BrainState {
   return { ...state, knowledge: [...state.knowledge, message], removed: state.removed.filter((id) => id !== message.id) };
 }
 
-/** Removes a message. A summary that covers it is removed as a whole: the words of one message cannot be taken out of it. */
+/** Removes a message. A summary that covers it is removed as a whole: the words of one message cannot be removed from it. */
 export function withoutMessage(state: BrainState, id: string): BrainState {
   const isHeld = [...state.history, ...state.knowledge, ...state.originals].some((message) => message.id === id);
   if (!isHeld && !state.covered.includes(id)) return state;
@@ -61,7 +61,7 @@ export function withoutMessage(state: BrainState, id: string): BrainState {
 function leftOf(state: BrainState, removed: readonly string[], at: number): BrainState {
   const isForgotten = state.forgotten < at;
   const isLeft = ({ id, timestamp }: Message): boolean => !removed.includes(id) && (!isForgotten || timestamp > at);
-  // The words of a summarized message are not known.
+  // The words of a summarized message are unknown.
   const hasLostTalk = [...state.history, ...state.knowledge].some((one) => !isLeft(one) && one.content === state.lastTalk);
   const hasLostSummary = isForgotten || removed.some((id) => state.covered.includes(id) && !state.removed.includes(id));
   return {
@@ -123,7 +123,7 @@ export function brainJson({ history, knowledge, originals, lastTalk, ...state }:
 }
 
 /**
- * Reads the JSON of {@link brainJson}. Returns a string that says what is wrong with anything else.
+ * Reads the JSON of {@link brainJson}. For anything else, returns a string that names the fault.
  *
  * @throws UsageError `BRAIN_NEWER` when a newer version of this package wrote it.
  */
@@ -147,7 +147,7 @@ export function readBrainState(text: string): BrainState | string {
   return { ...state, lastTalk: state.lastTalk };
 }
 
-/** Two states of one conversation, and their common base where it is known. */
+/** Two states of one conversation, and their common base if it is known. */
 export interface BrainSides {
   /** The stored state. */
   readonly theirs: BrainState;
@@ -167,7 +167,7 @@ export function mergedBrain(given: BrainSides): BrainState | undefined {
   return choice && withSummary(sides, choice);
 }
 
-/** Merges both states, and keeps both summaries where neither covers the other. */
+/** Merges both states, and keeps both summaries if neither covers the other. */
 export function joinedBrain(given: BrainSides): BrainState {
   const sides = agreed(given);
   return withSummary(sides, chosenSummary(sides) ?? "both");
@@ -196,7 +196,7 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
   const isInHistory = (message: Message): boolean => history.some(({ id }) => id === message.id);
   return {
     history,
-    // The oldest leave first, whoever has them.
+    // The oldest are dropped first, from either side.
     originals: eachOnce([...theirs.originals, ...mine.originals])
       .filter((message) => !isInHistory(message))
       .sort((one, other) => one.timestamp - other.timestamp),

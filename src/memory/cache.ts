@@ -5,7 +5,7 @@ export type CacheEntry =
   | {
       readonly kind: "hit";
       readonly value: string;
-      /** The value stored on this machine while the shared cache was unreachable, where that has another value now. The next write joins them. */
+      /** The value stored on this machine while the shared cache was unreachable, if that has another value now. The next write joins them. */
       readonly other?: string;
     }
   | { readonly kind: "miss" }

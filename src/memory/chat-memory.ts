@@ -54,7 +54,7 @@ const jsonSchema = lazily(() =>
   }),
 );
 
-/** The stand-in for a missing answer: servers refuse a call without one. The call may have run before its answer was lost. */
+/** Replaces a missing answer, because servers refuse a call without an answer. The call may have run before its answer was lost. */
 const NO_ANSWER = "(no result: the call was cut off. It may have run; look before you call it again)";
 
 /**

@@ -13,7 +13,7 @@ export interface EmbedOptions {
   readonly kind?: "document" | "query" | undefined;
   /** Send the request once: the caller retries. Default false. */
   readonly isOneTry?: boolean | undefined;
-  /** Called with the tokens of the call, where the server reports them. */
+  /** Called with the tokens of the call, if the server reports them. */
   readonly onUsage?: ((usage: { readonly inputTokens: number }) => void) | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Embedder {
   readonly dimensions?: number | undefined;
   /** Limit on the strings per call. */
   readonly maxBatch: number;
-  /** Limit on the characters per string. Of a longer one the beginning is embedded. */
+  /** Limit on the characters per string. Only the beginning of a longer string is embedded. */
   readonly maxChars: number;
   /** The cosine similarity below which two strings are unrelated. It depends on the model. */
   readonly threshold: number;
@@ -45,7 +45,7 @@ export interface EmbedLimits extends EmbedOptions {
   readonly dimensions?: number | undefined;
 }
 
-/** The vectors of consecutive strings; undefined where one cannot be embedded. */
+/** The vectors of consecutive strings; undefined if one cannot be embedded. */
 export interface EmbeddedBatch {
   readonly from: number;
   readonly vectors: readonly (Float32Array | undefined)[];
@@ -180,7 +180,7 @@ const hashingOptions: Known<HashingOptions> = { dimensions: kinds.size };
 
 /**
  * An embedder without a network or a model: it hashes words, pairs of words and pieces of words into a vector, and in Chinese, Japanese and
- * Korean characters and pairs of them. Strings are alike when they share these: it finds no synonym and nothing across languages.
+ * Korean characters and pairs of them. Strings that share features are similar. It finds no synonyms and no matches across languages.
  *
  * @throws UsageError `OPTION_INVALID`
  * @example

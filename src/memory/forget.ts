@@ -13,7 +13,7 @@ export function checkForgetful(what: string, { stores, caches }: { readonly stor
 
 /** Decides which strings are erased. */
 export interface Erasure {
-  /** True where all words of the run are erased. */
+  /** True if all words of the run are erased. */
   readonly isWhole: boolean;
   isMeant(text: string): boolean;
 }

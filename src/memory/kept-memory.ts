@@ -29,7 +29,7 @@ export interface KeptSearch {
   readonly besides: ReadonlySet<string>;
   /** Contents to leave out, also when another message repeats them. */
   readonly known: readonly string[];
-  /** The stepped embedder of the role; undefined where it has none. */
+  /** The stepped embedder of the role; undefined if it has none. */
   readonly embedder: Embedder | undefined;
   readonly signal: AbortSignal;
 }

@@ -75,7 +75,7 @@ export class MemoryDraft implements MessageMemory {
     return this.put(message);
   }
 
-  /** Adds a message of the runtime, which is not checked again. @internal */
+  /** Adds a message of the runtime, without a check. @internal */
   put(message: Message): boolean {
     if (this.#isClosed) throw this.#late("add");
     if (this.#copy === undefined && this.#base.holds(message)) return false;

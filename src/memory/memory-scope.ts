@@ -67,7 +67,7 @@ export function memoryScope(role: string, run: Scope | undefined, runId: string,
     : { role, ...named({ tenant, user }) };
 }
 
-/** Returns the scope of runs inside a run: they belong to its conversation. Undefined where the run has none. */
+/** Returns the scope of runs inside a run: they belong to its conversation. Undefined if the run has none. */
 export function scopeInside({ runId, scope }: { readonly runId: string; readonly scope: Scope | undefined }): Scope | undefined {
   return scope === undefined ? undefined : { conversation: runId, ...scope };
 }

@@ -36,8 +36,8 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: ki
  *
  * Memory.M1 (`identityIn`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
  * Memory.M2 (`SlotList`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
- * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
- * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortised.
+ * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortized, `getByAction` O(result), `findNews` O(observed + k).
+ * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortized.
  * Memory.M5 (`checkedCount`) `get(0)` returns all messages, and a negative `k` is an error.
  *
  * @example
@@ -245,11 +245,7 @@ export function identityIn(memory: ReadableMemory, message: Message): string {
   return memory.ignoreId ? message.content : message.id;
 }
 
-/**
- * Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it.
- *
- * @throws UsageError `MESSAGE_INVALID` for any other value
- */
+/** Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it. */
 export function targetIn(memory: ReadableMemory, target: Message | string): string | undefined {
   if (typeof target !== "string") {
     assertMessage(target);

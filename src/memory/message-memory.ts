@@ -9,7 +9,7 @@ export interface MemoryJson {
   readonly messages: readonly ReturnType<typeof serializeMessage>[];
 }
 
-/** The queries of a memory. A string in place of a message is its id; with `ignoreId` it means the newest message of that id. */
+/** The queries of a memory. A string instead of a message is its id; with `ignoreId` it means the newest message of that id. */
 export interface ReadableMemory extends Iterable<Message> {
   /** True when the content decides whether two messages are the same, false when the id does. */
   readonly ignoreId: boolean;

@@ -30,7 +30,7 @@ export interface RecallOptions {
   readonly maxTokens?: number;
   /** When given, an omitted share is 0. */
   readonly shares?: RecallShares;
-  /** Related messages at most, besides their neighbours. Default 4. */
+  /** Related messages at most, besides their neighbors. Default 4. */
   readonly k?: number;
   /** Minimum similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
@@ -65,7 +65,7 @@ export interface RoleMemoryOptions {
   readonly index?: () => VectorIndex;
   /** Makes the index of words of one role. It excludes an embedder. Default: `minisearch` of `troupe/memory`. */
   readonly lexical?: () => LexicalIndex;
-  /** How far the role remembers. Default: for the user that its run names, else for the conversation; without a scope for all runs. */
+  /** The scope of the memory. Default: the user that the run names, else the conversation; without a scope all runs. */
   readonly scope?: MemoryReach;
   /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number;

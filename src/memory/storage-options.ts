@@ -30,7 +30,7 @@ export function callOf(what: string, o: StorageCall): StorageCall {
 export interface MemoryStorageOptions {
   /** Any string. It separates the roles of one store. */
   readonly roleId: string;
-  /** Whose memory of the role it is. Default: one for everybody. */
+  /** The scope of the memory. Default: one memory for all users. */
   readonly scope?: Scope | undefined;
   /** The run of added messages: ids are unique only within a run. Default: none. */
   readonly runId?: string | undefined;
@@ -113,9 +113,9 @@ export interface StorageParts {
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
-  /** Undefined where messages are found by words. */
+  /** Undefined if messages are found by words. */
   readonly vectors: VectorParts | undefined;
-  /** Undefined where messages are found by vectors. */
+  /** Undefined if messages are found by vectors. */
   readonly lexical: LexicalIndex | undefined;
   readonly ttl: number | undefined;
   readonly clock: Clock;

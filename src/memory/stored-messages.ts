@@ -10,14 +10,14 @@ import {
 } from "./message-store.ts";
 import type { Search, StorageParts } from "./storage-options.ts";
 
-/** Places on each side of a message that are searched for its neighbours: other runs may be stored between them. */
+/** Places searched on each side of a message for its neighbors, because other runs may be stored between them. */
 const REACH = 32;
-/** At most this many new messages are read completely even when the store has a lookup, because ranking all messages is better. */
+/** Up to this many new messages are read completely even if the store has a lookup, because ranking all messages is better. */
 const FEW = 1_000;
-/** More known messages than this are not ranked completely where the store has a lookup: that takes a microsecond for each of them. */
+/** More known messages than this are not ranked completely if the store has a lookup: ranking takes a microsecond for each message. */
 const MANY = 10_000;
 
-/** Estimated characters that a message takes besides its content, a character of it with its index, and a number of its vector. */
+/** Estimated characters of a message besides its content, of each content character with its index, and of each vector number. */
 const PER_MESSAGE = 300;
 const PER_CHARACTER = 3;
 const PER_NUMBER = 2;
@@ -112,7 +112,7 @@ export class StoredMessages {
     return this.#newestAdded;
   }
 
-  /** Reads all new messages, unless the store finds the right ones faster. @returns the lookup of the store then */
+  /** Reads all new messages, unless the store's lookup is faster: then returns the lookup. */
   async readNew(): Promise<MessageLookup | undefined> {
     if (this.#lookup !== undefined) {
       const { store, roleId } = this.#parts;

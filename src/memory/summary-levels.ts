@@ -166,7 +166,7 @@ async function keptCount(history: readonly Message[], sizes: MessageSizes, limit
   return Math.max(kept, openQuestion(history).length);
 }
 
-/** The last message, where it is the user's and has no answer yet. */
+/** The last message, if it is the user's and has no answer yet. */
 export function openQuestion(history: readonly Message[]): readonly Message[] {
   return history.at(-1)?.role === "user" ? history.slice(-1) : [];
 }

@@ -76,7 +76,7 @@ class MiniSearchIndex implements LexicalIndex {
   async search(text: string, k: number, accept?: (key: number) => boolean): Promise<readonly LexicalHit[]> {
     if (this.#texts.size === 0) return [];
     const made = this.#index ?? (await newIndex());
-    // Another search may have made it meanwhile.
+    // Another search may have created it meanwhile.
     const index = (this.#index ??= made);
     for (const id of this.#fresh) index.add({ id, text: this.#texts.get(id) ?? "" });
     this.#fresh.clear();
@@ -111,7 +111,7 @@ function isBeginning({ length }: string): boolean {
 function best(index: MiniSearch<IndexedText>, text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] {
   const found = index.search(text).map(({ id, score }): LexicalHit => ({ key: id as number, score }));
   const hits: LexicalHit[] = [];
-  // Accepting takes longer than ranking, so only the best are looked at.
+  // Accepting takes longer than ranking, so only the best candidates are checked.
   for (const hit of found.sort((a, b) => b.score - a.score || a.key - b.key)) {
     if (hits.length >= k) break;
     if (accept?.(hit.key) !== false) hits.push(hit);

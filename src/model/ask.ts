@@ -24,17 +24,17 @@ export interface CallParts extends TextListener {
   readonly model: ChatModel;
   /** None of it is part of the step's address. */
   readonly policy: CallPolicy;
-  /** Stops this question alone; the step's own signal always counts. */
+  /** Stops only this question; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
   readonly meter?: CallMeter | undefined;
-  /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
+  /** Accept text cut by the length limit, even an empty one, as an answer with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
 }
 
 export interface AskInput extends CallParts {
   readonly messages: readonly ChatMessage[];
   readonly temperature?: number | undefined;
-  /** Default: no limit, and 16,384 where a price is known. */
+  /** Default: no limit, and 16,384 if a price is known. */
   readonly maxTokens?: number | undefined;
   readonly seed?: number | undefined;
   readonly stop?: readonly string[] | undefined;
@@ -159,7 +159,7 @@ function requestOf(asked: Asked, model: ChatModel): ChatRequest {
 
 /** Called for every try of a live call, and once for an answer from a record. */
 export interface CallMeter {
-  /** @param hold micro-dollars; 0 where `isUnpriced` */
+  /** @param hold micro-dollars; 0 if `isUnpriced` */
   opened(hold: number, isUnpriced: boolean): void;
   settled(outcome: AttemptOutcome): void;
   /** @param cost micro-dollars of all tries; undefined: unknown */
@@ -193,7 +193,7 @@ export interface SteppedModel extends ChatModel {
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
   /** The same model with other steps, such as those inside an effect. */
   through(steps: StepPort): SteppedModel;
-  /** What records and bounds its calls, for agents, flows and teams that get the model. @internal */
+  /** The meter of its calls, for agents, flows and teams that get the model. @internal */
   readonly meter: Meter;
   /** @internal */
   readonly bare: ChatModel;
@@ -257,7 +257,7 @@ export function missingModel(who: string): never {
 }
 
 /**
- * Returns the meter of an agent, a flow or an environment that begins now. None where its own pools are those of the step around it: then
+ * Returns the meter of an agent, a flow or an environment that begins now. None if its own pools are those of the step around it: then
  * its spending is part of the cost of that step.
  */
 export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {

@@ -83,13 +83,13 @@ let made = 0;
 /**
  * A pool in memory. It owns its amount, its spending, its accounts, and the queue of waiting reservations, which the calls in flight bound.
  *
- * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the turn in which it was found to fit.
+ * LocalPool.P1 (`#take`) no reservation lets spent + held exceed the amount: a hold is taken in the same turn as the check that it fits.
  * LocalPool.P2 (`admit`) a reservation that does not fit waits while it could fit if the open holds cost nothing, and the lost ones whose
- * calls may be about to be repeated. It is refused otherwise, so none waits where nothing is open.
+ * calls may be about to be repeated. It is refused otherwise, so none waits if nothing is open.
  * LocalPool.P3 (`LocalAccount.#hold`) held is the sum of open holds, and spent has the lost ones; every one is settled once, or kept as
  * lost by its closed account.
  * LocalPool.P4 (`open`) an account is charged up to its record, never twice: its former holds are over.
- * LocalPool.P5 (`admit`) a call that repeats lost ones takes their room where it would be refused otherwise.
+ * LocalPool.P5 (`admit`) a call that repeats lost ones uses their holds if it would be refused otherwise.
  */
 class LocalPool implements LocalBudgetPool {
   readonly id: string;

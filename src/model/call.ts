@@ -41,10 +41,10 @@ export interface CallPolicy extends CallTuning {
   readonly random: Random;
   readonly limits?: ModelLimits | undefined;
   readonly prices?: PriceTable | undefined;
-  /** A model without a known price is an error: a budget cannot bind it. Default false. */
+  /** A model without a known price is an error, because a budget needs the price. Default false. */
   readonly requirePrice?: boolean | undefined;
   readonly logger?: Logger | undefined;
-  /** Called with the price of a call before it is made; undefined: none is known. */
+  /** Called with the price of a call before the call; undefined if the price is unknown. */
   readonly onPrice?: ((model: string, price: ModelPrice | undefined) => void) | undefined;
 }
 

@@ -18,11 +18,11 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-  /** Data that the server wants back unchanged: Gemini signs calls, and refuses them without. */
+  /** Data that the server requires back unchanged: Gemini refuses calls without their signatures. */
   readonly extra?: JsonObject;
 }
 
-/** What a model thought beside its answer. It goes back to a server that wants it, and into no other conversation. */
+/** A model's reasoning besides its answer. It is sent back only to a server that requires it. */
 export interface Reasoning {
   readonly text?: string;
   /** Fields of the wire, such as signatures, as the provider gave them and wants them back. */
@@ -57,7 +57,7 @@ interface ChatMessageFactories {
   fromToolCalls(calls: readonly ToolCall[], index: number, list: readonly (readonly ToolCall[])[]): ChatMessage;
 }
 
-/** @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no string, and for pictures and calls that are none */
+/** @throws UsageError `CHAT_MESSAGE_INVALID` for invalid content, pictures or calls */
 export const ChatMessage: ChatMessageFactories = {
   user(content: string, given?: object | number, list?: readonly unknown[]) {
     const more = unlessMapped(given, list);
@@ -242,8 +242,8 @@ function isMessage(value: unknown): boolean {
 }
 
 /**
- * Turns a message into a chat message: `sender: content`, or the content alone without a sender. Ids and times are left out, or a fork
- * would pay for every call again. Every role but `system` and `assistant` becomes `user`, because servers know no others.
+ * Turns a message into a chat message: `sender: content`, or the content alone without a sender. Ids and times are left out, because with them
+ * a fork would pay for every call again. Every role but `system` and `assistant` becomes `user`, because servers know no others.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a value that is no message
  * @example

@@ -9,22 +9,22 @@ export interface ChatModel {
   readonly id: string;
   /** Default: the price table decides by `id`. */
   readonly price?: ModelPrice;
-  /** Tokens of one reply, where the provider has a limit. */
+  /** Tokens of one reply, if the provider has a limit. */
   readonly maxOutputTokens?: number;
   /** Default: those of the caller, else {@link DEFAULT_TIMEOUTS}. */
   readonly timeouts?: CallTimeouts;
-  /** False where the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
+  /** False if the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
   readonly streams?: boolean;
   /**
-   * True where the server neither does nor bills a request again whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a
-   * crash cut off then counts nothing besides the call that repeats it. Default false.
+   * True if the server neither repeats nor bills a request whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a crash
+   * interrupted then adds no cost to the call that repeats it. Default false.
    */
   readonly dropsRepeats?: boolean;
   /** Provider-specific fields of every request. Part of each request's address. */
   readonly extra?: Readonly<Record<string, Json>>;
   /** One attempt: retries, limits and billing are the caller's. */
   chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
-  /** The last chunk has `finishReason`, and `usage` where the provider reports it. */
+  /** The last chunk has `finishReason`, and `usage` if the provider reports it. */
   stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
 }
 
@@ -32,11 +32,11 @@ export interface ChatModel {
 export interface ChatOptions {
   readonly signal: AbortSignal;
   /**
-   * The idempotency key: the address of the step, so a resumed run has it again. A retry has the same one unless the failed try was
-   * answered. Undefined outside a run. No part of a request.
+   * The idempotency key: the address of the step, the same in a resumed run. A retry has the same key unless the failed try was
+   * answered. Undefined outside a run. Not part of a request.
    */
   readonly key?: string;
-  /** An adapter calls it whenever bytes arrive, also those that make no chunk. */
+  /** An adapter calls it whenever bytes arrive, also without a complete chunk. */
   readonly alive?: () => void;
 }
 
@@ -90,11 +90,11 @@ export interface ChatResponse {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
-  /** Undefined when the provider reported none. */
+  /** Undefined if the provider reported no usage. */
   readonly usage?: Usage;
-  /** The model's own words of refusal, where the provider marks them. */
+  /** The model's own words of refusal, if the provider marks them. */
   readonly refusal?: string;
-  /** The model that answered, where several could. */
+  /** The model that answered, if several could. */
   readonly model?: string;
   readonly reasoning?: Reasoning;
 }

@@ -6,7 +6,7 @@ export const MOST_CONTINUATIONS = 3;
 const GO_ON =
   "Your reply reached its length limit. Go on exactly where it stops: begin with the next character, repeat nothing, open no new fenced block and add no words of your own.";
 
-/** What was said so far stands before it unchanged, so that a provider's cache serves it. */
+/** The earlier conversation precedes it unchanged, so that a provider's cache serves it. */
 export function askOn(messages: readonly ChatMessage[], soFar: string): readonly ChatMessage[] {
   return [...messages, { role: "assistant", content: soFar }, { role: "user", content: GO_ON }];
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
-import { type Dialect, SMALLEST_REPLY } from "./dialect.ts";
+import { type Dialect, merged, SMALLEST_REPLY } from "./dialect.ts";
 import { type ServerSaid, TEMPLATE } from "./server-error.ts";
 
 /** Fields that only steer a reply: without one the answer is still an answer. */
@@ -21,13 +21,16 @@ const NOT_TAKEN =
 const SCHEMA_WORDS =
   /\b(prefixItems|additionalProperties|exclusiveMinimum|exclusiveMaximum|minimum|maximum|minLength|maxLength|minItems|maxItems|pattern|patternProperties|propertyNames|format|const|default|examples|title|\$schema|\$ref|\$defs|not|oneOf|allOf|multipleOf|uniqueItems)\b/g;
 
-/** A lesson, and the limit on this one reply where the server says how much room is left. */
+/** A lesson, and the limit on this one reply if the server says how much room is left. */
 export interface Learnt {
   readonly dialect: Dialect;
   readonly maxTokens?: number;
 }
 
-/** Returns what a refusal teaches: it names a field of the request, or a rule of its messages. Undefined: nothing. */
+/** A list of fields, or of faults as FastAPI writes it: `body.seed: Extra inputs are not permitted; body.stop: ...`. */
+const IS_LIST = /\b(?:arguments|parameters|fields|keys) ?(?:supplied|provided|found)?:|\bbody\.\w+: [^;]+; body\./i;
+
+/** Returns the lesson of a refusal that names a field of the request or a rule of its messages; undefined without one. */
 export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Learnt | undefined {
   const { status = 400, param = "", code = "", message } = said;
   const isFormat = /response_?format|json_schema|json_object|grammar|guided_json|structured[ _]outputs?|json mode/i.test(
@@ -36,17 +39,18 @@ export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Le
   if (![400, 404, 405, 415, 422, 501].includes(status) && !(status >= 500 && status < 502 && (TEMPLATE.test(message) || isFormat)))
     return undefined;
   const words = `${code} ${said.type ?? ""} ${param} ${message}`;
-  const limit = lengthLesson(words, message, body, known);
-  if (limit !== "none") return limit;
   const isRefused = NOT_TAKEN.test(words);
+  const fields = DROPPABLE.filter((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
+  const listsAll = isRefused && IS_LIST.test(words);
+  const limit = lengthLesson(words, message, body, known);
+  if (limit !== "none") return limit && listsAll ? { ...limit, dialect: merged(limit.dialect, { omit: fields }) } : limit;
   if (isFormat && isRecord(body["response_format"])) return formatLesson(words, body["response_format"] as JsonObject);
   const [rule] = messageLessons(words, body).filter(({ isNew }) => isNew(known));
   if (rule !== undefined) return { dialect: rule.dialect };
   if (!isRefused && param === "") return undefined;
   if (body["stream"] === true && /\bstream(?:ing|ed)?\b/i.test(words) && !words.includes("stream_options"))
     return { dialect: { stream: false } };
-  const field = DROPPABLE.find((name) => name in body && (param.split(/[.[]/)[0] === name || new RegExp(`\\b${name}\\b`).test(words)));
-  if (field !== undefined && isRefused) return { dialect: { omit: [field] } };
+  if (fields.length > 0 && isRefused) return { dialect: { omit: listsAll ? fields : fields.slice(0, 1) } };
   const schemaWords =
     body["tools"] === undefined ? [] : [...new Set(words.match(SCHEMA_WORDS))].filter((word) => hasKey(body["tools"], word));
   return schemaWords.length > 0 && isRefused ? { dialect: { omitInSchemas: schemaWords } } : undefined;
@@ -93,17 +97,18 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
   return digits === undefined ? undefined : Number(digits.replaceAll(",", ""));
 }
 
-/** A schema that cannot be enforced says nothing of others: what it teaches is not kept. */
+/** The field itself is unknown, not one of its values. */
+const NO_FORMAT = /\b(?:argument|parameter|field|key)s?(?: supplied)?:? ['"`]?response_format\b(?!['"`]? of|[.:])|response_format: extra/i;
+
+/** The refusal of one schema is no lesson about others, so it is not kept. */
 function formatLesson(words: string, { type }: JsonObject): Learnt {
-  const takesJson = type === "json_schema" && !/must be '?(?:json_schema|text)|json_object/i.test(words);
+  const takesJson = type === "json_schema" && !NO_FORMAT.test(words) && !/must be '?(?:json_schema|text)|json_object/i.test(words);
   return { dialect: { format: takesJson ? "json" : "text" } };
 }
 
-/** Complaints about this one schema. */
 const ONE_SCHEMA =
   /invalid schema|invalid_json_schema|schema (?:conversion|is too)|failed to parse grammar|unsupported (?:schema|keyword)|grammar/i;
 
-/** A refusal of one schema alone. */
 export function isOfOneSchema({ code = "", type = "", message }: ServerSaid): boolean {
   return ONE_SCHEMA.test(`${code} ${type} ${message}`);
 }

@@ -25,7 +25,7 @@ export const dialectShape = z
     toolNames: z.boolean(),
     /** True: ids of calls are nine letters and digits. */
     shortIds: z.boolean(),
-    /** True: each message with calls has `reasoning_content`, empty where there was none. */
+    /** True: each message with calls has `reasoning_content`, empty if there was none. */
     reasoning: z.boolean(),
     /** Fields of the request that are left out. */
     omit: z.array(z.string()),
@@ -45,7 +45,7 @@ export function checkDialect(dialect: Dialect = {}): Dialect {
   throw new UsageError("DIALECT_INVALID", `Expected a dialect of a server, got something else: ${z.prettifyError(read.error)}`);
 }
 
-/** What is known of some servers before they refuse. */
+/** Known rules of some servers, before a refusal teaches them. */
 export function knownDialect(baseURL: string, model: string): Dialect {
   if (/generativelanguage|\/v1(?:beta|alpha)\/openai/.test(baseURL) || /^(?:google\/)?gemini/.test(model)) return { toolNames: true };
   if (/api\.mistral\.ai/.test(baseURL)) return { shortIds: true, toolNames: true };
@@ -53,7 +53,7 @@ export function knownDialect(baseURL: string, model: string): Dialect {
 }
 
 /** A day. A server may be mended, and a model replaced. */
-const LESSON_LASTS = 86_400_000;
+export const LESSON_LASTS = 86_400_000;
 
 export interface Lesson {
   readonly dialect: Dialect;
@@ -61,21 +61,51 @@ export interface Lesson {
   readonly at: number;
 }
 
-/** Lessons by tenant, server and model. All models of a process share them. */
-const lessons = new Map<string, readonly Lesson[]>();
-
-export function dialectKey(apiKey: string, baseURL: string, model: string): string {
-  return `${textHash(apiKey).slice(0, 16)} ${baseURL} ${model}`;
+/** A model at a server. */
+export interface DialectPlace {
+  /** Without its query, which may hold a secret. */
+  readonly baseURL: string;
+  readonly model: string;
+  /** What distinguishes tenants in this process. */
+  readonly key: string;
 }
 
-export function learntDialect(key: string, now: number): Dialect {
-  return (lessons.get(key) ?? [])
-    .filter(({ at }) => now - at < LESSON_LASTS)
+/** Lessons that outlive the process. */
+export interface KeptLessons {
+  of(place: DialectPlace): readonly Lesson[];
+  add(place: DialectPlace, lesson: Lesson): void;
+}
+
+/** Lessons by tenant, server and model. All models of a process share them. */
+const lessons = new Map<string, readonly Lesson[]>();
+let keeper: KeptLessons | undefined;
+
+/** Keeps what is learnt from now on, until the returned function is called. */
+export function keepLessons(store: KeptLessons): () => void {
+  const before = keeper;
+  keeper = store;
+  return () => void (keeper = before);
+}
+
+export function dialectPlace(apiKey: string, baseURL: string, query: string, model: string): DialectPlace {
+  return { baseURL, model, key: `${textHash(apiKey).slice(0, 16)} ${baseURL}${query} ${model}` };
+}
+
+/** False for a lesson of a clock that is ahead, which would last too long. */
+export function isFresh({ at }: Lesson, now: number): boolean {
+  return Math.abs(now - at) < LESSON_LASTS;
+}
+
+export function learntDialect(place: DialectPlace, now: number): Dialect {
+  return [...(keeper?.of(place) ?? []), ...(lessons.get(place.key) ?? [])]
+    .filter((lesson) => isFresh(lesson, now))
     .reduce<Dialect>((sum, { dialect }) => merged(sum, dialect), {});
 }
 
-export function learn(key: string, dialect: Dialect, now: number): void {
-  lessons.set(key, [...(lessons.get(key) ?? []).filter(({ at }) => now - at < LESSON_LASTS), { dialect, at: now }]);
+export function learn(place: DialectPlace, dialect: Dialect, now: number): void {
+  const lesson = { dialect, at: now };
+  lessons.set(place.key, [...(lessons.get(place.key) ?? []).filter((one) => isFresh(one, now)), lesson]);
+  keeper?.add(place, lesson);
 }
 
 export function merged(first: Dialect, second: Dialect): Dialect {
@@ -117,7 +147,7 @@ function withLength(body: JsonObject, { maxTokensField, maxTokens = Infinity, wi
   return most === asked && field in body ? body : { ...rest, [field]: most };
 }
 
-/** The form of the reply in words, where the server does not enforce it. */
+/** The form of the reply in words, if the server does not enforce it. */
 function inFormat(body: JsonObject, format: "json" | "text"): JsonObject {
   const { response_format: asked, ...rest } = body;
   if (!isRecord(asked)) return body;

@@ -11,7 +11,7 @@ const FAILURES = {
   MODEL_QUOTA: "final, not run",
   /** The server has no such model or path. */
   MODEL_NOT_FOUND: "final, not run",
-  /** The server sends the request elsewhere; it did not go there. */
+  /** The server redirects the request; the redirect was not followed. */
   MODEL_REDIRECTED: "final, not run",
   /** The server refused the request as it is. */
   MODEL_BAD_REQUEST: "final, not run",
@@ -19,7 +19,7 @@ const FAILURES = {
   MODEL_CONTEXT_OVERFLOW: "final, not run",
   /** The server cannot enforce the reply format; the next one down may work. */
   MODEL_FORMAT_UNSUPPORTED: "final, not run",
-  /** A budget needs a price and none is known; nothing was sent. */
+  /** A budget needs a price, and the price is unknown; no request was sent. */
   MODEL_UNPRICED: "final, not run",
   /** The model declined to answer. */
   MODEL_REFUSED: "final",
@@ -27,7 +27,7 @@ const FAILURES = {
   MODEL_CONTENT_FILTER: "final",
   /** The reply reached its length limit; `data.text` keeps what came. */
   MODEL_TRUNCATED: "final",
-  /** A model threw something that is not of this tree. */
+  /** A model threw an error from outside this package. */
   MODEL_FAILED: "final",
   /** Too many requests or tokens. */
   MODEL_RATE_LIMIT: "retryable, not run",
@@ -64,7 +64,7 @@ export interface ModelErrorData {
   readonly limitMs?: number;
   /** What the model does not take. */
   readonly unsupported?: "tools" | "images";
-  /** The refusal names no field and no reason that is known here. */
+  /** The refusal names no known field or reason. */
   readonly isUnexplained?: boolean;
 }
 

@@ -21,7 +21,7 @@ const CODES = {
 export interface FallbackOptions {
   /** The failures after which the next model is asked. Default: all of these. A wrong key or request is always an error. */
   readonly on?: readonly (keyof typeof CODES)[] | undefined;
-  /** Tries of each model but the last, which has those of the run. Default 1. */
+  /** Tries of each model except the last, which has the run's number of tries. Default 1. */
   readonly tries?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ const fallbackOptions: Known<FallbackOptions> = {
  * A model that asks the next of several when one fails. Each call reserves the price of the dearest, costs what the models that ran cost,
  * and its answer names its model ({@link ChatResponse.model}). A replay and a fork take that answer from the record.
  *
- * @throws UsageError `OPTION_INVALID` for fewer than two models, or one that is none
+ * @throws UsageError `OPTION_INVALID` for fewer than two models, or a value that is no model
  * @example
  * import { fallback } from "troupe";
  * import { scriptedModel } from "troupe/testing";
@@ -62,12 +62,12 @@ export function fallback(models: readonly ChatModel[], options: FallbackOptions 
 }
 
 /**
- * A model that chooses another for each request: a small one for short questions, say. The answer names its model
+ * A model that chooses another model for each request, for example a small one for short questions. The answer names its model
  * ({@link ChatResponse.model}) and costs its price. The choice is not repeated in a replay or a resumed run: the record has the answer.
  *
  * @param choose gets the request, and returns a model at once
  * @param id name of the model in the record and in the address of its calls. Default `route`
- * @throws UsageError `ARGUMENT_INVALID`; the call throws `OPTION_INVALID` where the choice is no model
+ * @throws UsageError `ARGUMENT_INVALID`; the call throws `OPTION_INVALID` if the choice is no model
  * @example
  * import { route } from "troupe";
  * import { scriptedModel } from "troupe/testing";

@@ -7,7 +7,7 @@ import { type AttemptOutcome, type Attempts, attemptsWith, type StepDoor, type S
 export interface Spender {
   readonly name: string;
   readonly spent: number;
-  /** Pools that something around it charges for its steps. Default: none. */
+  /** Pools that an enclosing run or agent charges for its steps. Default: none. */
   readonly paid?: readonly BudgetPool[] | undefined;
   /** Calls whose end is unknown, with their holds in micro-dollars. */
   readonly lost?: readonly (readonly [name: string, amount: number])[];
@@ -17,8 +17,8 @@ export interface Spender {
  * The accounts of one spender with all pools that bind it. It owns the accounts that it opened.
  *
  * Funds.F1 (`reserve`) a hold is taken from every pool, or from none.
- * Funds.F2 (`inOrder`) pools are asked in one order that all spenders share, so that no two wait for each other.
- * Funds.F3 (`open`) a pool that is reached in two ways is asked once.
+ * Funds.F2 (`inOrder`) all spenders ask pools in the same order, so that no two wait for each other.
+ * Funds.F3 (`open`) a pool reachable in two ways is asked once.
  * Funds.F4 (`settleLost`) a lost hold is settled once, in each of the pools that keep it.
  */
 export class Funds {
@@ -127,7 +127,7 @@ export class PoolSpender {
     return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], this.#spender)), this.#pool, ending);
   }
 
-  /** Steps that this spender pays too: see {@link paidTwice}. An answer from a record is charged at what it had cost. */
+  /** Steps that this spender pays too: see {@link paidTwice}. An answer from a record is charged at its recorded cost. */
   over(steps: StepPort, ending: Cancellation): StepPort {
     const step: StepPort["step"] = async (spec, effect) => {
       let cost: number | undefined;
@@ -187,7 +187,7 @@ class PoolAttempts implements Attempts {
 
 /**
  * The attempts of a step paid from two budgets. A refusal of the second one is a StepError `BUDGET`, recorded as the answer of the step:
- * what surrounds the spender continues.
+ * the enclosing run continues.
  */
 export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
   return attemptsWith(attempts, {

@@ -24,7 +24,7 @@ export interface BrokenJson {
   readonly repaired?: Json | undefined;
 }
 
-/** The values of a text, longest first, and the longest part that looks like JSON and is none. */
+/** The values of a text, longest first, and the longest part that looks like JSON but is not. */
 export interface JsonInText {
   readonly values: readonly FoundJson[];
   readonly broken: BrokenJson | undefined;

@@ -211,12 +211,12 @@ class Reader {
     }
   }
 
-  /** Of more than three quotes in a row the last three are the end. */
+  /** In a row of more than three quotes, the last three are the end. */
   #endsTriple(triple: string, quote: string): boolean {
     return this.#text.startsWith(triple, this.position) && this.#text[this.position + triple.length] !== quote;
   }
 
-  /** JSON does not know every escape: an unknown one is kept as it is written. */
+  /** An escape that JSON does not know is kept as written. */
   #escape(): string {
     const char = this.#text[this.position];
     if (char === undefined) throw new Unreadable("truncated", this.position);

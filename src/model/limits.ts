@@ -7,7 +7,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** Limits on the use of a model. Use without an option is not limited. */
+/** Limits on the use of a model. Without an option there is no limit. */
 export interface LimitOptions {
   readonly concurrency?: number;
   /** Calls begun in any second; 0.5 is one call in 2 seconds. At least one call in 60 seconds. */
@@ -18,7 +18,7 @@ export interface LimitOptions {
   readonly tokensPerMinute?: number;
 }
 
-/** A request for a place under the limits. */
+/** A request to start a call under the limits. */
 export interface LimitRequest {
   /** Expected; corrected on release. */
   readonly tokens: number;
@@ -26,16 +26,16 @@ export interface LimitRequest {
   readonly signal: AbortSignal;
 }
 
-/** A place among the calls in flight. */
+/** The right to one call in flight. */
 export interface Lease {
   /**
-   * Called right before the call begins. Where other calls took the room since the place was given, it waits until there is room again: for
-   * time only, so a call may wait here while it holds money. Left out: a place is good at any time.
+   * Called right before the call starts. If other calls have used the allowance since `acquire`, it waits until the call fits again: for time
+   * only, so a call may wait here while it holds money. Left out: the call may start at any time.
    *
    * @throws ControlError when the signal of the request aborts first
    */
   begin?(): Promise<void>;
-  /** Without `tokens` the estimate stands. A second release does nothing. */
+  /** Without `tokens` the estimate counts. A second release does nothing. */
   release(tokens?: number): void;
 }
 
@@ -67,8 +67,8 @@ interface RateUse {
 }
 
 /**
- * Returns limits by concurrency, requests and tokens. Calls get their places in the order asked. A call larger than the whole allowance of
- * tokens runs alone. Give the same object as `limits` to each team, run and agent that must share it.
+ * Returns limits by concurrency, requests and tokens. Calls start in the order asked. A call larger than the whole token allowance runs
+ * alone. Give the same object as `limits` to each team, run and agent that must share it.
  *
  * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0; `OPTION_UNKNOWN`
  * @example
@@ -117,7 +117,7 @@ export function sharedLimits(limits: LimitOptions | ModelLimits | undefined): Mo
   return limits === undefined || isModelLimits(limits) ? limits : modelLimits(limits);
 }
 
-/** A call waits for a place in each. @returns undefined where there are none */
+/** A call needs a lease of each. @returns undefined without limits */
 export function allLimits(...given: readonly (ModelLimits | undefined)[]): ModelLimits | undefined {
   const different = new Set(given.filter((limits) => limits !== undefined).flatMap((limits) => membersOf(limits)));
   const [first] = different;
@@ -128,7 +128,7 @@ function membersOf(limits: ModelLimits): readonly ModelLimits[] {
   return limits instanceof AllLimits ? limits.members : [limits];
 }
 
-/** Calls take places in the order in which limits were first used together, so that no two calls wait for each other. */
+/** Calls acquire limits in the order in which limits were first used together, so that no two calls wait for each other. */
 const ranks = new WeakMap<ModelLimits, number>();
 let ranked = 0;
 
@@ -176,10 +176,10 @@ class AllLimits implements ModelLimits {
  *
  * Limits.W1 (`takePlace`) never more calls are in flight than `concurrency`.
  * Limits.W2 (`RateWindow`) in no second begin more calls than `requestsPerSecond`, and in no 60 seconds more than `requestsPerMinute`, or
- * calls of more tokens than `tokensPerMinute`, as far as was known when they began.
- * Limits.W3 (`acquire`) places are given in the order asked.
- * Limits.W4 (`takePlace`) a call that stops waiting takes nothing and holds up no other.
- * Limits.W5 (`placeIn`) a call that begins late waits for time only: it keeps its place, and no call that it waits for waits for a place.
+ * calls of more tokens than `tokensPerMinute`, as estimated at their start.
+ * Limits.W3 (`acquire`) leases are given in the order asked.
+ * Limits.W4 (`takePlace`) a call that stops waiting takes no allowance and delays no other call.
+ * Limits.W5 (`placeIn`) a call that starts late waits for time only: it keeps its lease, and the calls that it waits for have theirs.
  */
 class Limits implements ModelLimits {
   readonly #options: LimitOptions;
@@ -197,7 +197,7 @@ class Limits implements ModelLimits {
     throwIfAborted(signal);
     this.#lines ??= openLines(this.#options.concurrency ?? Infinity);
     const { places, gate } = await this.#lines;
-    // It may have aborted meanwhile, and a signal has one event only.
+    // The signal may have aborted meanwhile, and it fires only once.
     throwIfAborted(signal);
     const leave = await inLine(() => takePlace(places, signal), signal);
     const window = this.#window;
@@ -242,9 +242,9 @@ class RateWindow {
   }
 
   /**
-   * Counts a use from now on. @returns false where there is no room now: it is left out then
+   * Counts a use from now on. @returns false if there is no room now: it is left out then
    *
-   * @returns false where there is no room now: it is left out then
+   * @returns false if there is no room now: it is left out then
    */
   begin(entry: RateUse, now: number): boolean {
     if (entry.at === now) return true;

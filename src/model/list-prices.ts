@@ -14,8 +14,8 @@ function above(over: number, input: number, output: number, cachedInput?: number
 }
 
 /**
- * List prices on {@link PRICES_AS_OF}, in US dollars for a million tokens, standard tier, without tax, batch or regional terms. A model
- * that is missing has no known price, which is not a price of 0.
+ * List prices on {@link PRICES_AS_OF}, in US dollars for a million tokens, standard tier, without tax, batch or regional terms. A
+ * missing model has an unknown price, not a price of 0.
  */
 export const LIST_PRICES: readonly VendorPrices[] = [
   {

@@ -12,13 +12,13 @@ export interface Meter {
   readonly port: StepPort;
   /** Default: that of the caller. */
   readonly policy?: CallPolicy | undefined;
-  /** Pools that pay for the steps besides the budget of the run. Work inside does not charge them again. Default: none. */
+  /** Pools that pay for the steps besides the budget of the run. Inner work does not charge them again. Default: none. */
   readonly pools?: readonly BudgetPool[] | undefined;
   /** The seed of the next run inside, the same each time the work happens again. Default: a fresh one. */
   readonly nextSeed?: (() => string) | undefined;
   /** Default of runs inside. */
   readonly scope?: Scope | undefined;
-  /** Hands out the promises of work inside, so that one that nothing awaits is no unhandled rejection. */
+  /** Tracks the promises of work inside, so that one that is never awaited is no unhandled rejection. */
   hand?: Hand | undefined;
 }
 
@@ -107,7 +107,7 @@ export class InnerRun implements StepPort {
     return withMeter({ port: this, policy, pools, scope, nextSeed: this.#nextSeed, hand }, work);
   }
 
-  /** @throws ControlError when the run was interrupted; ContextClosedError when what surrounds it is over */
+  /** @throws ControlError when the run was interrupted; ContextClosedError when the enclosing work is over */
   async end(): Promise<void> {
     this.#begun?.over();
     await this.#begun?.step;

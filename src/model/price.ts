@@ -20,14 +20,14 @@ export interface TokenPrice {
 export interface ModelPrice extends TokenPrice {
   /** For requests with more than `over` input tokens. */
   readonly longPrompt?: TokenPrice & { readonly over: number };
-  /** The provider's limit on a reply, where it is less than {@link DEFAULT_MAX_TOKENS}. */
+  /** The provider's limit on a reply, if it is less than {@link DEFAULT_MAX_TOKENS}. */
   readonly maxOutput?: number;
 }
 
 /** By model id; overrides the model's own price and the built-in table. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** The default limit on a reply where a price is known: without a limit no hold would bound the cost. */
+/** The default limit on a reply if a price is known: without a limit no hold would bound the cost. */
 export const DEFAULT_MAX_TOKENS = 16_384;
 
 /**

@@ -5,11 +5,11 @@ import type { OutputSchema } from "./json-schema.ts";
 
 export interface ReplyForm {
   readonly format: ReplyFormat;
-  /** The last message says it too; undefined where the provider enforces the schema. */
+  /** The last message says it too; undefined if the provider enforces the schema. */
   readonly words?: string;
 }
 
-/** Enforced by the provider, or any JSON where no provider can enforce the schema. */
+/** Enforced by the provider, or any JSON if no provider can enforce the schema. */
 export function enforcedForm({ strict, json }: OutputSchema): ReplyForm {
   if (strict !== undefined) return { format: { type: "schema", name: "reply", schema: strict } };
   return { format: { type: "json" }, words: formatWords(JSON.stringify(json), false) };

@@ -11,11 +11,11 @@ export interface RetryPolicy {
   /** Longest wait before the second try; each later one may be twice as long. */
   readonly baseDelay: number;
   readonly maxDelay: number;
-  /** Longest `retry-after` of a server that is followed. */
+  /** Limit on the `retry-after` of a server; a longer one is not followed. */
   readonly maxRetryAfter: number;
   /**
-   * How long a server that answered before and cannot be reached now is tried again. Tries that cost nothing do not count among `tries`
-   * meanwhile. A server that never answered is tried for at most 10 s. 0: such tries count like others.
+   * How long to retry a server that answered before and cannot be reached now. Meanwhile, free tries do not count among `tries`. A server that
+   * never answered is retried for at most 10 s. 0: such tries count like others.
    */
   readonly outage: number;
 }
@@ -35,7 +35,7 @@ const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
 
 /**
- * Milliseconds to wait after the n-th failed try; undefined for no other try. A server's `retry-after` is honored up to its limit; else the
+ * Milliseconds to wait after the n-th failed try; undefined if there is no next try. A server's `retry-after` is honored up to its limit; else the
  * wait is random between 0 and the bound ("full jitter"), so that roles that failed together do not return together.
  */
 export function retryDelay(error: unknown, n: number, policy: RetryPolicy, random: Random): number | undefined {

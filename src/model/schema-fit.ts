@@ -7,13 +7,13 @@ import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type 
  * Replies and the schemas that they are meant for. Unions are read with all their fitting branches at once.
  */
 
-/** Returns a reply without the nulls that mean "left out": the wire makes optional members nullable. A null stays where the schema takes one. */
+/** Returns a reply without the nulls that mean "left out": the wire makes optional members nullable. A null stays if the schema takes one. */
 export function withoutFillers(value: Json, root: JsonObject): Json {
   return holdsNull(value) ? read(value, [root], root, { isLeftOut: isFiller }) : value;
 }
 
 /**
- * Returns a reply with the keys of its schema: `fileName` or `File_Name` becomes `file_name` where that is wanted and absent, nothing in the
+ * Returns a reply with the keys of its schema: `fileName` or `File_Name` becomes `file_name` if that is wanted and absent, nothing in the
  * schema has the given name, and no other key is as near. Keys of records stay.
  */
 export function withSchemaKeys(value: Json, root: JsonObject): Json {
@@ -27,7 +27,7 @@ export function coerced(value: Json, root: JsonObject): Json {
   return fitted(unwrapped(value, root), root, root);
 }
 
-/** `{ result: {...} }` and `[{...}]`, where the schema has no such member. */
+/** `{ result: {...} }` and `[{...}]`, if the schema has no such member. */
 function unwrapped(value: Json, root: JsonObject): Json {
   const [name, ...others] = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (name === undefined || others.length > 0 || root["type"] !== "object") return value;
@@ -147,7 +147,7 @@ function holdsNull(value: Json): boolean {
   return typeof value === "object" && value !== null ? Object.values(value).some(holdsNull) : value === null;
 }
 
-/** Where several schemas fit, nothing is renamed. */
+/** If several schemas fit, nothing is renamed. */
 function newNames(value: JsonObject, [node, ...others]: readonly SchemaNode[]): ReadonlyMap<string, string> {
   if (node === undefined || others.length > 0 || isOpen(node)) return new Map();
   const wanted = Object.keys(propertiesOf(node));

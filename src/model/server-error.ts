@@ -40,6 +40,8 @@ const QUOTA =
   /insufficient[ _](?:quota|balance|credits?|funds)|billing|exceeded_current_quota|payment required|arrears|recharge|top[ -]?up|out of credits?|(?:used|spent|exhausted) all (?:available |your |of your )*credits?|credits? (?:balance|limit)|spending limit|exceeded your (?:current |monthly )?(?:quota|budget)|余额不足|欠费/i;
 /** A quota of a minute comes back by itself. */
 const BY_TIME = /per[ _-]?(?:second|minute|min|hour)|\b[RT]PM\b|PerMinute|RetryInfo|rate.?limit|too many requests|throttl/i;
+const WRONG_KEY =
+  /\b(?:invalid|incorrect|wrong|missing|expired)\b.{0,20}\bapi[ _-]?key|\bapi[ _-]?key\b.{0,30}\b(?:not valid|invalid|incorrect|missing|expired)/i;
 const FILTERED =
   /content[ _-]?(?:filter|policy|violates)|content management policy|responsible ?ai|safety (?:system|filter|polic|reason|setting)|content exists risk|data_?inspection|inappropriate content|prohibited[ _]content|high risk|(?:input|prompt|content|output)\b.{0,60}\b(?:was |were |been )?flagged|usage (?:policy|guidelines)|moderation|new_sensitive|sensitive (?:content|words?|information)|guardrail|敏感|不安全/i;
 const FORMAT = /response_?format|json_schema|json_object|json mode|structured[ _]outputs?|guided_json|grammar/i;
@@ -59,7 +61,7 @@ const NO_TOOLS = new RegExp(
 );
 /** Servers have no code for this refusal. */
 const IMAGES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
-/** llama.cpp answers 500 where a template refuses the request. */
+/** llama.cpp answers 500 when a template refuses the request. */
 export const TEMPLATE = /jinja|chat.?template|\balternat|role not supported|raise_exception/i;
 
 /** What a refusal says the model or its server does not take; undefined for other refusals. */
@@ -123,7 +125,7 @@ function codeOf(said: ServerSaid, { words, status, isRefused, formatAsked, unsup
   if (isOverflow(status, words)) return "MODEL_CONTEXT_OVERFLOW";
   if (status === 402 || ([400, 403, 429].includes(status) && QUOTA.test(words) && !isByTime(said))) return "MODEL_QUOTA";
   if (status === 429) return "MODEL_RATE_LIMIT";
-  if (status === 401 || status === 403) return "MODEL_AUTH";
+  if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(words))) return "MODEL_AUTH";
   if (formatAsked && isFormatComplaint(status, said)) return "MODEL_FORMAT_UNSUPPORTED";
   if (status === 404 && unsupported === undefined) return "MODEL_NOT_FOUND";
   if (status === 413) return "MODEL_CONTEXT_OVERFLOW";

@@ -19,7 +19,7 @@ export interface TextListener {
   readonly onVoid?: ((info: DeltaInfo) => void) | undefined;
 }
 
-/** Passes the text of one try to a listener. One that throws gets no more of that try; the answer stays. */
+/** Passes the text of one try to a listener. A listener that throws gets no more of that try; the answer stays. */
 export class StreamedText {
   readonly #listener: TextListener;
   readonly #logger: Logger | undefined;

@@ -24,8 +24,8 @@ const SHOWN_VALUE = 120;
 
 /**
  * Finds the JSON of a reply and checks it. The last value that fits is the answer, because models give examples and drafts first; unless a
- * longer part looks like JSON and cannot be read. Only where no value fits as it is, values are coerced by the schema, and a broken part is
- * repaired. A value that lacks only the braces at its end is read where by its schema nothing else can be missing.
+ * longer part looks like JSON and cannot be read. Only if no value fits as it is, values are coerced by the schema, and a broken part is
+ * repaired. A value that lacks only its closing braces is read if its schema allows no other missing part.
  */
 export function readReply<S extends z.ZodType>(text: string, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
   const { values, broken } = findJson(text);
@@ -198,7 +198,7 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): Outp
     .slice(0, KEPT_ISSUES)
     .map(({ issue, path }) => {
       const got = valueAt(value, path);
-      // A schema that changes a value first finds faults where the value itself has nothing.
+      // A schema that transforms a value first may report faults that the value itself lacks.
       const missing = got === undefined && issue.code !== "custom" && valueAt(value, path.slice(0, -1)) !== undefined;
       const message = missing ? "is missing" : issue.message;
       return { path: pathText(path), message, ...(got === undefined ? {} : { got: preview(got) }) };

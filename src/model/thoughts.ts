@@ -20,7 +20,7 @@ const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;
 const MAX_MARKS = 20;
 /** A reply in channels: only the final one is the answer. */
 const CHANNELS = /^[\s\uFEFF]*(?:<\|start\|>assistant\s*)?<\|channel\|>/;
-/** The same where the server drops the marks and leaves the words. */
+/** The same when the server drops the marks and leaves the words. */
 const BARE_CHANNELS = /^\s*analysis[^]*?assistantfinal/;
 const FINAL = /<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 /** Marks of the end that servers of local models let through. */
@@ -30,7 +30,7 @@ const MAX_END = 24;
 
 /**
  * Returns the index at which the answer begins. Models that reason aloud write their thoughts before it in `<think>` and `</think>`, or in
- * other marks; without the first mark where the server puts it into the prompt, and without the last where they forget it. Thoughts without
+ * other marks; without the first mark when the server puts it into the prompt, and without the last when they forget it. Thoughts without
  * an end have no answer: the index is the end of the string.
  */
 export function answerStart(text: string): number {

@@ -23,14 +23,14 @@ export function modelFor<S>(rc: RoleContext<S>, action: Action | undefined): Ste
   return (action?.model === undefined ? undefined : rc.modelOf?.(action.model)) ?? rc.model;
 }
 
-/** The input of the next action by the news that it replaces. A context that a role passes on by hand has the same news. */
+/** The input of the next action, by the news that it replaces. A context passed on by hand has the same news. */
 const replacedNews = new WeakMap<readonly Message[], readonly Message[]>();
 
 export function replaceNews(news: readonly Message[], messages: readonly Message[]): void {
   replacedNews.set(news, messages);
 }
 
-/** Works on the whole news or, where one action follows another, on the messages of that one. */
+/** Works on the whole news or, if one action follows another, on the messages of the previous action. */
 export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
   if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
@@ -83,7 +83,7 @@ function newMessage(action: Action, view: View, result: unknown): Message {
   );
 }
 
-/** True for a list of messages. An empty list counts as one, unless the action promises data: then it is data. */
+/** True for a list of messages. An empty list counts as messages, unless the action has an output schema: then it is data. */
 function isMessageList(result: unknown, action: Action): result is readonly Message[] {
   return Array.isArray(result) && result.every(isMessage) && (result.length > 0 || action.output === undefined);
 }
@@ -114,7 +114,7 @@ function checkedOutput(action: Action, value: unknown): unknown {
   });
 }
 
-/** A transform of the schema may make a Date. Its type would promise a Date to readers of the message, and they would get a string. */
+/** A transform of the schema may create a Date. Readers of the message would expect a Date, and get a string. */
 function assertHandedOn({ name }: Action, output: unknown): void {
   const at = dateIn(output, "$", 0);
   if (at === undefined) return;
@@ -282,7 +282,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
       const { instructContent, role, sentFrom, sendTo, metadata, priority, causeBy = this.action } = fields;
       // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
-      // Every message of an action passes here, and a spread is slower than this list.
+      // Every message of an action is created here, and a spread is slower than this list.
       const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority };
       return this.#rc.message(content, all as MessageFields<P>);
     };

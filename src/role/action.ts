@@ -44,10 +44,10 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   readonly needs: N = [] as readonly Address[] as N;
   /** Checks and types the output of the action. */
   readonly output: z.ZodType<O> | undefined = undefined;
-  /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
+  /** The part of its role's custom state that it needs. A role whose initial state does not match cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
-  /** Answers the questions of this action, in place of the role's and the team's. The option `model` of a question takes precedence. */
+  /** Answers the questions of this action, instead of the role's and the team's. The option `model` of a question takes precedence. */
   readonly model: ChatModel | undefined = undefined;
 
   /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
@@ -55,7 +55,7 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
     return defaultPrompt(this.description, ctx.text);
   }
 
-  /** Does the work. Default: asks the model with `prompt`, for the `output` schema where there is one. */
+  /** Does the work. Default: asks the model with `prompt`, for the `output` schema if there is one. */
   run(ctx: ActionContext<InputsOf<N>>): Awaitable<ActionResult<O>> {
     const prompt = this.prompt(ctx);
     return this.output === undefined ? ctx.ask(prompt) : ctx.ask(prompt, { schema: this.output });
@@ -81,7 +81,7 @@ export interface ActionOptions<S extends AnySchema, N extends readonly Address[]
   readonly output?: S;
   /** The part of its role's custom state that it needs; types `ctx.state`. */
   readonly state?: AnySchema<T>;
-  /** Answers its questions, in place of the role's and the team's model. */
+  /** Answers its questions, instead of the role's and the team's model. */
   readonly model?: ChatModel | undefined;
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
   run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<ValueOf<S>>>;
@@ -112,7 +112,7 @@ function isActionName(value: unknown): value is string {
 }
 
 /**
- * Makes an action from its parts. Without `run` its model, or else the role's, is asked with `prompt`, for the `output` schema where there is one.
+ * Makes an action from its parts. Without `run` it asks its model, or else the role's, with `prompt`, for the `output` schema if there is one.
  * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
  * @throws UsageError `ACTION_INVALID` for an empty name or a part of the wrong type; `OPTION_UNKNOWN`
@@ -138,7 +138,7 @@ export function defineAction<S extends AnySchema = AnySchema, const N extends re
   const owner = isActionName(name) ? `action ${name}` : "an action";
   checkParts({ code: "ACTION_INVALID", owner, required: ["name"] }, options, actionParts);
   checkKnownOptions(`defineAction ${JSON.stringify(name)}`, options, actionNames);
-  // The role's schema defines the state from here on: the two are compared when the role is hired.
+  // From here the role's schema defines the state: hiring compares the two schemas.
   return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }
 

@@ -19,7 +19,7 @@ export type RoleAgentOptions = Pick<
 > & {
   /** Added after the introduction of the role. */
   readonly systemPrompt?: string;
-  /** Returns the task that the news makes. Default: what each message says, as `sender: content`, in their order. */
+  /** Returns the task for the news. Default: the messages in order, each as `sender: content`. */
   readonly task?: (news: readonly Message[]) => string;
   /** Limit on the messages remembered before the news that the agent gets. Default 200, as MetaGPT's RoleZero. */
   readonly recent?: number;

@@ -39,14 +39,14 @@ export interface AskOptions {
   readonly temperature?: number;
   /** Limit on the tokens of the reply. */
   readonly maxTokens?: number;
-  /** For a role with a memory: the string to search for, in place of the news; `false` recalls nothing. */
+  /** For a role with a memory: the string to search for, instead of the news; `false` recalls nothing. */
   readonly recall?: string | false;
   /**
-   * Called with the pieces of the reply while it comes; with a recorded answer, once with the whole. A try that breaks is asked again from
-   * the beginning: then `info.try` differs, and `info.step` where a reply did not fit its schema.
+   * Called with the pieces of the reply as they arrive; for a recorded answer once, with the whole. A failed try is repeated from the
+   * beginning: then `info.try` differs, and `info.step` if a reply did not fit its schema.
    */
   readonly onDelta?: (text: string, info: DeltaInfo) => void;
-  /** Called when the pieces of a try are void: the try broke, or its reply did not fit the schema. */
+  /** Called when the pieces of a try are void: the try failed, or its reply did not fit the schema. */
   readonly onVoid?: (info: DeltaInfo) => void;
 }
 
@@ -63,11 +63,11 @@ export const askOptions: Known<AskOptions> = {
 
 /** Options of recording a side effect. */
 export interface StepOptions {
-  /** True when it can run again after a crash that left it unknown whether it happened. Default true. */
+  /** True if it may run again after a crash when its outcome is unknown. Default true. */
   readonly idempotent?: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
   readonly again?: boolean;
-  /** Its answer depends on more than its request, as that of a read of files does: a fork takes no answer from its parent. Default false. */
+  /** The answer depends on more than the request, as in a file read, so a fork takes no answer from its parent. Default false. */
   readonly fresh?: boolean;
 }
 
@@ -77,17 +77,17 @@ export const stepOptions: Known<StepOptions> = { idempotent: kinds.boolean, agai
 export interface EffectDoor extends StepDoor {
   readonly ask: RoleContext["ask"];
   readonly human: Human;
-  /** The budget of this run with all its bounds, for a run or an agent that the effect starts. Their spending is part of the step's cost. */
+  /** The budget of this run with all its bounds, for runs and agents that the effect starts. Their spending is part of the step's cost. */
   readonly budget: BudgetPool;
 }
 
 export interface JoinMarks {
-  /** @param reaction the reaction's place in the role's list */
+  /** @param reaction the index of the reaction in the role's list */
   consumed(reaction: number): Readonly<Record<string, string>> | undefined;
   consume(reaction: number, inputs: Readonly<Record<string, string>>): void;
 }
 
-/** Custom state of a role in one run: plain JSON, changed in place, kept when the activation ends. */
+/** Custom state of a role in one run: plain JSON, changed in place, committed when the activation ends. */
 export type CustomState = Record<string, unknown>;
 
 /** The interface of a role to its surroundings. It belongs to one activation and is closed when that ends. */
@@ -112,24 +112,24 @@ export interface RoleContext<S = CustomState> {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /**
-   * The action's model, the role's, or the team's, for code that calls a model itself: each answer is a recorded step, bounded by the budget.
-   * An effect uses it through its own door: `model.through(door)`.
+   * The action's model, else the role's, else the team's, for code that calls a model itself: each answer is a recorded step, bounded by the
+   * budget. An effect uses it through its own port: `model.through(door)`.
    *
    * @throws UsageError `MODEL_MISSING`
    */
   readonly model: SteppedModel;
   /** As {@link model}, of another model. @internal */
   modelOf?(model: ChatModel): SteppedModel;
-  /** Returns what a role with the option `memory` remembers about a string, as {@link ask} adds it to a question. Default: about the news. */
+  /** Returns the memories about a string, as {@link ask} adds them to a question of a role with `memory`. Default: about the news. */
   recall(about?: string): Promise<readonly ChatMessage[]>;
-  /** The door of this activation, for code that records its side effects itself; see {@link step} for all others. */
+  /** The step port of this activation, for code that records its own side effects; others use {@link step}. */
   readonly steps: StepPort;
   /** Asks the model: the role's introduction as system prompt, then `prompt`. @throws ModelError, OutputError, ControlError */
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends AnySchema>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<ValueOf<T>>;
   /**
    * Runs any other side effect once, records it, and answers from the record afterwards. Its result must be JSON. Questions and steps of
-   * the effect go through the door it is given, and are part of its step.
+   * the effect must use the port passed to it, and are part of its step.
    *
    * @throws StepError when the effect failed, now or in the record
    */
@@ -142,7 +142,7 @@ export interface RoleContext<S = CustomState> {
   publish(message: Message, cause?: string): Receipt;
   /**
    * As `publish`, for a message that is delivered `delay` ticks after the activation has ended. A tick is a unit of the run's clock: see
-   * `ClockKind`. 0 and 1 are as `publish`; with the clock `time` 0 alone is so.
+   * `ClockKind`. 0 and 1 act like `publish`; with the clock `time` only 0 does.
    *
    * @throws UsageError `DELAY_INVALID`
    */
@@ -150,10 +150,10 @@ export interface RoleContext<S = CustomState> {
   /** Returns a number in [0, 1) from the role's own stream; the same in every run of one seed. */
   random(): number;
   /**
-   * Returns the activation's stream of that name: a function of the seed, the role's name, how often it has acted, and the name. What is
-   * drawn from other streams, or by {@link random}, does not change it.
+   * Returns the activation's stream of that name: a function of the seed, the role's name, its activation count, and the name. Draws from
+   * other streams, or by {@link random}, do not change it.
    *
-   * @throws UsageError `STREAM_TAKEN` for a name that this activation has asked for before
+   * @throws UsageError `STREAM_TAKEN` for a name used before in this activation
    */
   stream(name: string): RandomStream;
   /** Returns milliseconds: the time of the last released answer, or of the activation's start. */

@@ -13,7 +13,7 @@ import { checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool
 
 /** Options of every question to a person. */
 export interface HumanAskOptions<T = string> {
-  /** The answer that a screen offers, and that is taken when the deadline passes. Default: none. */
+  /** The suggested answer, which counts when the deadline passes. Default: none. */
   readonly default?: T;
   /**
    * Milliseconds from the moment the question is first asked, or a point in time. When it passes without an answer, the default is recorded as
@@ -21,7 +21,7 @@ export interface HumanAskOptions<T = string> {
    * deadline. Default: none.
    */
   readonly deadline?: number | Date;
-  /** The person, or the role that a person plays, that the question is for. A role that a model plays is refused. Default: anyone. */
+  /** The person to ask, or a role that a person plays. A role that a model plays is refused. Default: anyone. */
   readonly to?: string;
 }
 
@@ -40,12 +40,12 @@ export interface Human {
    * Asks and waits for the answer, which is recorded like a model's. An answer that does not fit the form is refused, and the question stays open.
    *
    * - without a form: the answer is a string
-   * - `choices`: the answer is one of these strings, or the `value` of one of these choices; with `words`, which says what for, any other string
-   * - `schema`: the answer is a value of this schema. A rule that JSON Schema cannot carry, such as a `refine`, is checked when the answer comes;
-   *   the question is then asked again, three times in all
+   * - `choices`: the answer is one of these strings, or the `value` of one of these choices; with `words`, which names their purpose, any other string
+   * - `schema`: the answer is a value of this schema. A rule without a JSON Schema form, such as a `refine`, is checked when the answer comes;
+   *   if it fails, the question is asked again, three times in all
    *
    * @throws WaitingError when no person is available: the run ends with status `waiting`
-   * @throws UsageError `QUESTION_INVALID`; `OPTION_UNKNOWN`; `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry
+   * @throws UsageError `QUESTION_INVALID`; `OPTION_UNKNOWN`; `SCHEMA_UNSUPPORTED` for a schema without a JSON form
    * @throws OutputError `OUTPUT_INVALID` when three answers fit the form but not the schema
    */
   ask(question: string, o?: HumanAskOptions & { readonly schema?: undefined; readonly choices?: undefined }): Promise<string>;
@@ -55,7 +55,7 @@ export interface Human {
   ): Promise<ChosenOf<C>>;
   ask(question: string, o: HumanAskOptions & { readonly choices: readonly (string | Choice)[]; readonly words: string }): Promise<string>;
   ask<T extends AnySchema>(question: string, o: HumanAskOptions<InputOf<T>> & { readonly schema: T }): Promise<ValueOf<T>>;
-  /** Asks a question that a step of kind `human` with this id has recorded. @internal */
+  /** Asks a question recorded by a step of kind `human` with this id. @internal */
   answer(question: Omit<HumanQuestion, "role">, signal: AbortSignal): Promise<Json>;
 }
 

@@ -26,12 +26,12 @@ export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides
   return only === undefined ? thinkAndAct(role, spec, rc) : actOnce(role, spec, rc, only);
 }
 
-/** A context that a role passes on to another has the spec of the first. */
+/** A context passed from one role to another has the spec of the first. */
 function specOf<S>(role: Role<S>, { spec }: RoleContext<S>): RoleSpec {
   return (spec?.role as unknown) === role ? (spec as RoleSpec) : roleSpec(role as unknown as Role);
 }
 
-/** Runs the only action of a role once, where no override chooses. */
+/** Runs the only action of a role once, unless an override chooses. */
 function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
   const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
@@ -47,7 +47,7 @@ function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Act
   return acted ?? undefined;
 }
 
-/** Lets the only action of a role work on the newest message of each of its needs, however these came. */
+/** Runs the only action of a role on the newest message of each of its needs, in any order of arrival. */
 function takesInputs<S>(join: ReactionSpec, rc: RoleContext<S>): boolean {
   const inputs = join.needs.flatMap((need) => rc.memory.newestBy(need) ?? []);
   if (inputs.length < join.needs.length) return false;
@@ -195,8 +195,8 @@ type AgentMode = typeof import("./agent-mode.ts");
 let loaded: Promise<AgentMode> | undefined;
 
 /**
- * Loads mode `agent` with the first role that uses it, because it is a quarter of the code of a company and most companies do not use it.
- * An environment waits for it before it runs, so that it delays no activation.
+ * Loads mode `agent` for the first role that uses it, because it is a quarter of the code of a company and most companies do not use it. An
+ * environment waits for the code before it runs, so that no activation is delayed.
  */
 export function agentMode(): Promise<AgentMode> {
   return (loaded ??= import("./agent-mode.ts").catch((error: unknown) => {

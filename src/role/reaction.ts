@@ -39,7 +39,7 @@ export function triggersOf(reaction: ReactionSpec, news: readonly Message[]): re
   return news.filter((message) => reaction.on.has(message.causeBy));
 }
 
-/** Returns the newest message of each need; undefined where one is missing or was consumed. */
+/** Returns the newest message of each need; undefined if one is missing or was consumed. */
 export function joinedInputs(
   reaction: ReactionSpec,
   memory: ReadableMemory,

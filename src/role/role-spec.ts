@@ -14,7 +14,7 @@ import type { ReactMode, Role } from "./role.ts";
 import { assertIsRole, assertRoleParts } from "./role-parts.ts";
 import { assertStepAlone } from "./step-role.ts";
 
-/** A role with everything resolved once that an environment needs to route to it and to run it. Shared by all environments that hire it. */
+/** A role, resolved once for routing and running. Shared by all environments that hire it. */
 export interface RoleSpec {
   readonly role: Role;
   readonly card: RoleCard;
@@ -27,7 +27,7 @@ export interface RoleSpec {
   readonly mode: ReactMode | "step";
   readonly maxReactLoop: number;
   readonly initialState: CustomState;
-  /** The only action of a role that hears all that this action needs, and so waits for it. */
+  /** The only action of a role that watches all its needs, and so waits for them. */
   readonly join: ReactionSpec | undefined;
 }
 
@@ -135,7 +135,7 @@ function assertStateOf(role: Role, initialState: CustomState, { name, state }: A
   if (state === undefined) return;
   const parsed = state.safeParse(initialState);
   const held = parsed.success ? (parsed.data as CustomState | undefined) : undefined;
-  // A role does not hold values for which only the action's schema has a default.
+  // A role lacks values for which only the action's schema has a default.
   const missing = Object.keys(held ?? {}).filter((key) => !isSameJson(held?.[key], initialState[key]));
   if (parsed.success && missing.length === 0) return;
   const why = parsed.success ? `${missing.join(", ")} is not in it` : parsed.error.message;

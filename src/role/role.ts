@@ -87,7 +87,7 @@ export interface RoleOptions<S = CustomState> {
   think?(rc: RoleContext<S>): Awaitable<Action | undefined>;
   act?(rc: RoleContext<S>, action: Action): Awaitable<Said>;
   react?(rc: RoleContext<S>): Awaitable<Said>;
-  /** Returns the tasks of mode `plan_and_act`, in place of asking the model for them. */
+  /** Returns the tasks of mode `plan_and_act`, instead of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
   /** A step role has no other parts: see {@link StepRoleOptions}. */
   readonly step?: never;

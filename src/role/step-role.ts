@@ -13,7 +13,7 @@ export interface StepOut {
   readonly name: string;
   /**
    * Makes a message that is published when the activation ends. Its cause is the role's own name, unless `causeBy` gives another, and its
-   * parents are the messages that the activation has read since the last one with an answer. Without `sendTo` it is a broadcast.
+   * parents are the messages read since the last message with an answer. Without `sendTo` it is a broadcast.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`; NotJsonError
    */
@@ -25,13 +25,13 @@ export interface StepOut {
    * @throws UsageError `DELAY_INVALID`, and as `say`
    */
   after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P>;
-  /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
+  /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and its activation count. */
   random(): number;
   /**
    * Returns the stream of that name for this call of the function: a function of the seed, the role's name, how often it has acted, the index
    * of the message in the activation, and the name.
    *
-   * @throws UsageError `STREAM_TAKEN` for a name that this call has asked for before
+   * @throws UsageError `STREAM_TAKEN` for a name used before in this call
    */
   stream(name: string): RandomStream;
   /** Returns milliseconds: when the activation began. */
@@ -61,7 +61,7 @@ type StepRoleParts =
  */
 export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
-   * The whole behaviour of the role: called once for each message, in the order in which they came, without waiting. It must be a function
+   * The whole behavior of the role: called once for each message, in the order in which they came, without waiting. It must be a function
    * of its arguments: data from outside comes in messages, random numbers and the time from `out`.
    *
    * @param state the present state, plain JSON, frozen; at first the defaults of the schema
@@ -74,7 +74,7 @@ export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, S
 /** Options of a role that is one function over its state and its whole mailbox; see {@link defineRole}. */
 export interface StepsRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
-   * The whole behaviour of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
+   * The whole behavior of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
    * of its arguments, as `step` of {@link StepRoleOptions}. A message that it sends has all these messages as its parents by default.
    *
    * @param messages one or more, in the order in which they came, a frozen list

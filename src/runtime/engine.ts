@@ -37,7 +37,7 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly driver: Driver;
   readonly concurrency: number;
   readonly hired: HiredRoles;
-  /** Records how the run began, where its journal does not. */
+  /** Records the start of the run, if its journal does not have it. */
   readonly opening: Opening | undefined;
   readonly logger: Logger;
   readonly announcer: Announcer;
@@ -55,12 +55,12 @@ interface BrokenTurn {
 }
 
 /**
- * Runs roles on a run's state. It owns the budget gate and the turns under way. It changes the state through the log alone, and the driver
- * chooses the role that acts next.
+ * Runs roles on a run's state. It owns the budget gate and the turns under way. It changes the state only through the log; the driver chooses
+ * the role that acts next.
  *
- * Engine.E1 (`isIdle`) a run is idle when no role has mail, no message is delayed and no turn is under way; all are counted.
- * Engine.E2 (`#ended`) a failing role never keeps others from acting, and its failure is kept for the result.
- * Engine.E3 (`#follow`) the signal that may stop the run holds no reference to the engine while the run is not under way.
+ * Engine.E1 (`isIdle`) a run is idle when no role has mail, no message is delayed and no turn is under way; all three are counters.
+ * Engine.E2 (`#ended`) a failing role never stops others from acting, and its failure is part of the result.
+ * Engine.E3 (`#follow`) the stop signal refers to the engine only while the run is under way.
  */
 export class Engine {
   readonly state: RunState;
@@ -72,21 +72,21 @@ export class Engine {
   readonly tell: Tell;
   readonly observed: Announcer["types"];
   readonly resumed: EngineParts["resumed"];
-  /** Ended when the run is stopped from outside, and when nothing can continue. Each run has its own. */
+  /** Ends when the run is stopped from outside, and when no role can continue. Each run has its own. */
   scope: CancellationScope = new CancellationScope();
-  /** Called when the run is resumed and after every round; where messages are delivered by the `turn`, after every activation too. */
+  /** Called when the run is resumed and after every round; if messages are delivered by the `turn`, after every activation too. */
   checkpoint: (() => boolean) | undefined;
   roundsLeft: () => number = () => 0;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
   #tools: TurnTools;
   #running = 0;
-  /** True once the process was found to have died during an activation: the next one may be the cause. */
+  /** True once the process has died during an activation: the next activation may be the cause. */
   #hasDied = false;
-  /** Roles with a turn that did not end at once, and the attempt that they are in as far as it is known. */
+  /** Roles with a turn that did not end at once, with the current attempt, if known. */
   readonly #acting = new Map<RoleState, StartedAct | undefined>();
   #wake: (() => void) | undefined;
-  /** What stopped the last run. */
+  /** The cause of the last stop. */
   failure: RunFailure | undefined;
   control: ControlError | undefined;
 
@@ -157,7 +157,7 @@ export class Engine {
     return { message: sent.message, recipients: sent.to };
   }
 
-  /** Hires a role into a run with a journal, on the way. The code of an agent must be loaded. */
+  /** Hires a role into a run with a journal during the run. The code of an agent must be loaded. */
   hire(role: Role, name: string): void {
     assertRoleName(name);
     const { hired, log } = this.#parts;
@@ -179,7 +179,7 @@ export class Engine {
     return Math.min(taken ?? 0, role.waiting);
   }
 
-  /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
+  /** Runs until no work is left, a limit is reached, or an interruption comes. */
   async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.failure = undefined;
     this.control = undefined;
@@ -219,7 +219,7 @@ export class Engine {
     this.#wake = wake;
   }
 
-  /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
+  /** Runs one activation with its retries, synchronously unless it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
     const { name, index } = role;
     this.#running += 1;
@@ -235,12 +235,12 @@ export class Engine {
     return result instanceof Promise ? this.#turnedAfter(role, result) : this.#turned(name, result);
   }
 
-  /** Notes an attempt that does not end at once. */
+  /** Registers an attempt that does not end at once. */
   waits(role: RoleState, started: StartedAct): void {
     this.#acting.set(role, started);
   }
 
-  /** Records the beginnings of the attempts under way: from now on messages may come before those that they have taken. */
+  /** Records the starts of the attempts under way: from now on messages may overtake those that they have taken. */
   recordStarts(): void {
     if (this.state.delivery !== "turn") return;
     for (const [role, started] of this.#acting) if (started?.act === role.nextAct) recordStart(this.#tools, role, started);
@@ -280,7 +280,7 @@ export class Engine {
         this.#parts.announcer.gaveUp(name, result.error);
         return "done";
       case "stopped":
-        // In a replay a failure is part of the record, which may continue after it.
+        // In a replay a failure is part of the record, which may continue after the failure.
         if (this.#parts.mode === "live") this.failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":
@@ -295,7 +295,7 @@ export class Engine {
     }
   }
 
-  /** Logs a warning, about a role where it names one, and sends it to observers. */
+  /** Logs a warning, about `role` if given, and sends it to observers. */
   warn(role: string | undefined, text: string): void {
     this.#parts.announcer.warn(role, text);
   }
@@ -303,7 +303,7 @@ export class Engine {
   /**
    * Delivers the messages of the present stage, and ends the round with the last of `stages`.
    *
-   * @throws QueueFullError `MAILBOX_FULL` where a message has no room: then none of them is delivered
+   * @throws QueueFullError `MAILBOX_FULL` if a message has no room: then no message is delivered
    */
   endRound(stages: number): void {
     const { round, stage } = this.state;
@@ -313,10 +313,10 @@ export class Engine {
   }
 
   /**
-   * Moves the clock on to a tick, and delivers the messages that are due.
+   * Moves the clock to a tick, and delivers the messages that are due.
    *
-   * @param role the role that acts at this tick, where it was drawn
-   * @throws QueueFullError `MAILBOX_FULL` where a message has no room: then none of them is delivered
+   * @param role the role that acts at this tick, if the scheduler drew it
+   * @throws QueueFullError `MAILBOX_FULL` if a message has no room: then no message is delivered
    */
   advance(tick: number, role?: string): void {
     assertRoomAt(this.state, tick);
@@ -345,7 +345,7 @@ export class Engine {
     return feedback ?? createMessage(message.content, message);
   }
 
-  /** Returns a message that names no cause as feedback; undefined for the first message of the run, and where no recipient watches feedback. */
+  /** Returns a message that names no cause as feedback; undefined for the first message of the run, and if no recipient watches feedback. */
   #asFeedback(message: Message): Message | undefined {
     if (this.state.outside === 0 || !this.directory.isWatched(UserFeedback.name)) return undefined;
     const feedback = createMessage(message.content, { ...message, causeBy: UserFeedback });

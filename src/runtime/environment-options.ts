@@ -35,14 +35,14 @@ export const DEFAULT_MESSAGE_LIMIT = 1_000_000;
 export interface EnvironmentOptions {
   /** Describes the surroundings of the roles in prompts. */
   readonly description?: string;
-  /** The model of roles that have none of their own. Needed only when an action asks a model. */
+  /** The model of roles without an own model. Needed only if an action asks a model. */
   readonly model?: ChatModel;
-  /** Models by the names of roles, in place of a role's own. A name that no role has is ignored. */
+  /** Models by the names of roles, which override a role's own. A name that no role has is ignored. */
   readonly models?: Readonly<Record<string, ChatModel>>;
   /**
    * Memory of roles beyond the messages of their run, unless a role has its own options. Default: none. With `false` no message is kept
-   * once its recipients have acted. History and `result.messages` stay empty, and so does the memory of every role without options of its
-   * own: it holds the news while the role acts. Outputs and dead letters are kept. For runs whose messages would fill the memory.
+   * once its recipients have acted. History and `result.messages` stay empty, and so does the memory of every role without own options,
+   * except for the news while the role acts. Outputs and dead letters are kept. Use it for runs whose messages would fill the memory.
    */
   readonly memory?: RoleMemoryOptions | false;
   /** Default: random. */
@@ -71,22 +71,22 @@ export interface EnvironmentOptions {
    * all that share the same object. Default: none.
    */
   readonly limits?: LimitOptions | ModelLimits;
-  /** Retries and time limits of model calls. A model's own time limits go before. */
+  /** Retries and time limits of model calls. A model's own time limits take precedence. */
   readonly calls?: CallTuning;
   /** Dependencies that roles get as `ctx.deps`: see {@link Deps}. Never recorded. Default: none. */
   readonly deps?: Deps;
-  /** Does the effects of steps, here or elsewhere, such as `remoteEffects(...)` of `troupe/fleet`. Default: all are done here. */
+  /** Runs the effects of steps, for example `remoteEffects(...)` of `troupe/fleet` on other machines. Default: in this process. */
   readonly effects?: EffectPort;
   /**
-   * Records the run of the environment, as that of a team is recorded. Every `run` of the environment ends in the record; the next one goes on. No
-   * other process can write the run while this one does. Default: no record.
+   * Keeps a record of the run, as for a team. Every `run` of the environment records an end; the next `run` continues. No other process can
+   * write the run while this process does. Default: no record.
    */
   readonly journal?: Journal;
   /** The id of the run in the journal. Default: a new one. */
   readonly id?: string;
   /**
-   * Milliseconds after which a call that a crash has cut off, and that no call has repeated, counts nothing. It is settled when its run is
-   * opened: resumed, answered, or found by a server that starts. Default never: its worst case counts as spent until `Team.settle`.
+   * Milliseconds after which a call that a crash interrupted, and that no call has repeated, counts as free. It is settled when its run is
+   * resumed, answered, or found by a starting server. Default never: its worst case counts as spent until `Team.settle`.
    */
   readonly uncertainAfter?: number;
   /** Strings that must never be recorded, besides those that look like a key. */
@@ -94,11 +94,11 @@ export interface EnvironmentOptions {
   /** Limit on the characters of one message. Default 1,000,000. */
   readonly messageLimit?: number;
   /**
-   * What happens to messages of roles on their way: policies of loss, delay and other faults, applied in their order. `troupe/edges` has
-   * them. Messages from outside pass no edge. Default: every message arrives as it was sent.
+   * Policies of loss, delay and other faults for the messages of roles, applied in their order: see `troupe/edges`. Messages from outside
+   * pass no edge. Default: every message arrives as it was sent.
    */
   readonly edges?: readonly EdgePolicy[];
-  /** Bounds the mailboxes of all roles that have no bound of their own. Default: 1,000,000 messages; more are refused. */
+  /** Bounds the mailboxes of all roles without an own bound. Default: 1,000,000 messages; more are refused. */
   readonly mailbox?: Mailbox;
 }
 
@@ -131,7 +131,7 @@ export interface EnvironmentRecord {
   readonly id: string;
 }
 
-/** Options of an environment that is restored. Its seed, its mailboxes and whether it keeps a history are those of the snapshot. */
+/** Options of a restored environment. The snapshot has its seed, its mailboxes and whether it keeps a history. */
 export interface RestoreOptions extends Omit<EnvironmentOptions, "seed" | "mailbox" | "memory" | "journal" | "id"> {
   /** Definitions of all roles of the snapshot, by their own names. */
   readonly roles: Iterable<Role>;
@@ -160,7 +160,7 @@ export const environmentRunOptions: Known<EnvironmentRunOptions> = kinds.each(ki
 export interface RunBacking {
   readonly state?: RunState;
   readonly own?: OwnRun;
-  /** True where the environment records its own start, and the roles hired later. Default: where no state is given. */
+  /** True if the environment records its own start, and the roles hired later. Default: true without a given state. */
   readonly opens?: boolean;
   readonly observers?: ObserverRegistry;
   readonly owned?: OwnedRun;
@@ -172,13 +172,13 @@ export interface RunBacking {
   readonly past?: AnswerSource;
   /** Default `live`. */
   readonly mode?: StepDoor["mode"];
-  /** Drives the run in place of its scheduler: a replay. */
+  /** Replaces the scheduler in a replay. */
   readonly driver?: Driver;
-  /** The roles that act here, where the run has shards. Default: all. */
+  /** The roles that act in this process, if the run has shards. Default: all. */
   readonly shard?: ShardRange;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
-  /** Decides about messages on their way in place of the policies: a replay. */
+  /** Replaces the edge policies in a replay. */
   readonly edges?: EdgeDecisions;
   /** Snapshots of the state in the journal. Default: none. */
   readonly snapshots?: Pick<SnapshotWriterParts, "clock" | "every" | "last">;

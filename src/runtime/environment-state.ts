@@ -84,7 +84,7 @@ export function userMessage({ outside, fromOutside }: RunState, content: string,
 }
 
 export interface RunRecord {
-  /** The record that the environment owns itself; undefined where a team owns it, or nothing is recorded. */
+  /** The record that the environment owns itself; undefined if a team owns it, or nothing is recorded. */
   readonly own: OwnRun | undefined;
   readonly owned: OwnedRun | undefined;
   readonly snapshots: RunBacking["snapshots"];

@@ -25,7 +25,7 @@ export interface Definition {
  * The hired roles of a run with their definitions. It owns the directory that routes messages to them.
  *
  * HiredRoles.H1 (`add`, `admit`) a refused role leaves no trace: the names of its actions stay free.
- * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one item to a list.
+ * HiredRoles.H2 (`#definitionBy`) a definition is checked once for all its roles: each role adds one item to a list.
  * HiredRoles.H3 (`#newDefinition`) two different actions never share a name.
  */
 export class HiredRoles {
@@ -64,12 +64,12 @@ export class HiredRoles {
     return this.#state.roles.get(name)?.wasHired(changes) === true ? this.specOf(name)?.role : undefined;
   }
 
-  /** Loads the code of mode `agent` where a role uses it; undefined where none does. */
+  /** Loads the code of mode `agent`; undefined if no role uses it. */
   load(): Promise<unknown> | undefined {
     return this.#hasAgent ? agentMode() : undefined;
   }
 
-  /** Adds a role under a name that is free, and adds it to the run if the run does not have it. */
+  /** Adds a role under a free name, also to the run if the run does not have it. */
   add(role: Role, name: string): void {
     const known = this.#state.roles.get(name);
     if (known !== undefined && this.definitions[known.index] !== undefined) throw duplicate(name);
@@ -77,14 +77,14 @@ export class HiredRoles {
     this.#bind(known ?? addRoleState(this.#state, name, definition.as), definition);
   }
 
-  /** Returns a role that is to be hired on the way, as the run records it. */
+  /** Returns the recorded form of a role to hire during the run. */
   admit(role: Role, name: string): HiredRole {
     const known = this.#state.roles.get(name);
     if (known !== undefined && (known.isHired || known.fingerprint !== hiredAs(roleSpec(role)).fingerprint)) throw taken(known);
     return { name, ...this.#definitionBy(role).as };
   }
 
-  /** Gives a role of the run, which has been hired on the way, its definition. */
+  /** Sets the definition of a role hired during the run. */
   join(role: Role, name: string): void {
     const state = this.#state.roles.get(name);
     if (state !== undefined) this.#bind(state, this.#definitionBy(role));
@@ -188,7 +188,7 @@ function describe(spec: RoleSpec): HiredAs {
   const reactions = spec.reactions.map((reaction) => ({ on: [...reaction.on], needs: reaction.needs, do: reaction.action.name }));
   const actions = spec.actions.map((action) => action.name);
   const bound = role.mailbox === undefined ? {} : { mailbox: role.mailbox };
-  // A description is the prompt of an action that has no other. Code is no trait: a build may write the same function differently.
+  // The description is the default prompt of an action. Code is no trait: a build may write the same function differently.
   const described = spec.actions.filter(({ description }) => description !== "");
   const texts = Object.fromEntries(described.map(({ name, description }) => [`action ${name}`, description]));
   const all = { card, watch, addresses, observeAll, mode, actions, reactions, ...bound, ...texts };

@@ -23,7 +23,7 @@ export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
 type AnyObserver = (observed: Observed) => unknown;
 
 /**
- * The observers of a run by the type of event or notice. It owns the subscriptions. They are registered before the run has an environment.
+ * The observers of a run by the type of event or notice. It owns the subscriptions. Observers register before the run has an environment.
  *
  * ObserverRegistry.O1 (`of`) the returned list does not change when observers come or go.
  */
@@ -39,7 +39,7 @@ export class ObserverRegistry {
   on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
     checkKnownWord("the type of an event or a notice", type, OBSERVED_TYPES);
     takes(`on("${type}", listener)`, "listener", observer, aFunction);
-    // A function of its own: one that is registered twice is called twice, and unsubscribed once.
+    // A new function each time: a listener registered twice is called twice, and each unsubscribe removes one.
     const added: AnyObserver = (observed) => (observer as AnyObserver)(observed);
     this.#emitter.on(type, added);
     this.#types.add(type);
@@ -54,7 +54,7 @@ export class ObserverRegistry {
   }
 }
 
-/** Calls the present observers of an event or notice, which is frozen first, so that no observer can change the run. */
+/** Freezes an event or notice, so that no observer can change the run, and calls its observers. */
 export function tellObservers(
   observers: ObserverRegistry,
   observed: Observed,
@@ -88,7 +88,7 @@ export interface AnnouncerParts {
 /**
  * Reports events to the memories, the logger and the observers of an environment. It owns the set of roles whose full mailboxes it has warned of.
  *
- * Announcer.A1 (`tellObservers`) an observer that fails is logged, and the run and the other observers continue.
+ * Announcer.A1 (`tellObservers`) the failure of an observer is logged, and the run and the other observers continue.
  * Announcer.A2 (`tellObservers`) every observed value is frozen, so that no observer can change the run.
  * Announcer.A3 (`telling`) no notice is made while no one observes its type.
  */
@@ -123,7 +123,7 @@ export class Announcer implements Observer {
     this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
-  /** Reports an output of a role, addresses in its message that no role has, and faults on its way. */
+  /** Reports an output of a role, unknown addresses in its message, and edge faults. */
   said({ message, to, dead, faults }: Sent, directory: NearestAddresses): void {
     if (dead !== undefined) this.#tellDead(message, dead, directory);
     for (const fault of faults ?? []) this.telling("message.fault")?.({ type: "message.fault", message, fault });
@@ -147,7 +147,7 @@ export class Announcer implements Observer {
     this.telling("message.dropped")?.({ type: "message.dropped", message, role });
   }
 
-  /** Reports the dead letters of retired roles; those of other kinds are reported with their cause. */
+  /** Reports the dead letters of retired roles; other dead letters are reported with their cause. */
   retired(letters: readonly DeadLetter[]): void {
     const unread = new Map<string, number>();
     for (const { message, reason } of letters) {
@@ -164,7 +164,7 @@ export class Announcer implements Observer {
     this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
   }
 
-  /** Writes the number of the warnings that were not written, at the end of a run. */
+  /** At the end of a run, writes the number of suppressed warnings. */
   countWarnings(): void {
     if (this.#parts.logger instanceof RunWarnings) this.#parts.logger.end();
   }
@@ -187,9 +187,9 @@ export class Announcer implements Observer {
 const MAX_KINDS = 1_000;
 
 /**
- * The logger of a run that was given none. It owns the counts of the warnings that were not written.
+ * The default logger of a run. It owns the counts of suppressed warnings.
  *
- * RunWarnings.W1 (`warnOf`) of each kind and role one warning is written; the others are counted, and `end` writes the counts.
+ * RunWarnings.W1 (`warnOf`) one warning of each kind and role is written; `end` writes the number of the others.
  */
 export class RunWarnings implements Logger {
   readonly debug: Logger["debug"] = silentLogger.debug;
@@ -205,7 +205,7 @@ export class RunWarnings implements Logger {
 
   readonly warn: Logger["warn"] = (text) => this.warnOf(undefined, text);
 
-  /** @param role the role that the warning is about, if it is about one */
+  /** @param role the role that the warning is about, if any */
   warnOf(role: string | undefined, text: string): void {
     const kind = this.#kinds.size < MAX_KINDS ? `${role ?? ""}\n${shapeOf(text)}` : "";
     const known = this.#kinds.get(kind);

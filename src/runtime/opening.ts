@@ -10,7 +10,7 @@ import { hiredRole, type HiredRoles } from "./hired-roles.ts";
  *
  * Opening.O1 (`record`) the start is the first event, and is recorded once, with all roles hired by then.
  * Opening.O2 (`record`) a role hired later is recorded before the next event that follows from it.
- * Opening.O3 (`RunLog.recordKnown`) no event is made without an observer.
+ * Opening.O3 (`RunLog.recordKnown`) without an observer, no event is created.
  */
 export class Opening {
   readonly #log: RunLog;

@@ -25,20 +25,20 @@ export interface OwnRunParts {
  * The record of an environment in a journal. It owns the claim of its run.
  *
  * OwnRun.O1 (`#append`) the run is claimed before its first event is written, and after a release before the next one.
- * OwnRun.O2 (`#begin`) a run that has ended, or that was found in a journal, continues with `run.resumed`.
- * OwnRun.O3 (`#inTurn`) no release comes between a claim and the append that it was made for.
- * OwnRun.O4 (`#release`) a run that is not claimed is not released; after one that did not continue here, the next owner learns how the
- * owner before left it.
+ * OwnRun.O2 (`#begin`) a run that has ended, or comes from a journal, continues with `run.resumed`.
+ * OwnRun.O3 (`#inTurn`) no release comes between a claim and the append that needs the claim.
+ * OwnRun.O4 (`#release`) only a claimed run is released; if the run did not continue here, the next owner learns how the previous
+ * owner left it.
  */
 export class OwnRun {
-  /** The right to write, claimed when the log writes first. */
+  /** The right to write, claimed at the first write. */
   readonly owned: OwnedRun;
   readonly last: LastSnapshot | undefined;
   readonly #journal: Journal;
   readonly #runId: string;
   #isCreated: boolean;
   #claim: Claim | undefined;
-  /** How the owner before left the run, until the run continues. Undefined for a run that began here. */
+  /** How the previous owner left the run, until the run continues. Undefined for a run that began here. */
   #former: FormerOwner | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -57,7 +57,7 @@ export class OwnRun {
     this.owned = { journal: journal.keepSnapshot === undefined ? { append } : { append, keepSnapshot }, epoch: 0 };
   }
 
-  /** Continues the run, records its end and gives it up. The result has what the journal refuses. */
+  /** Continues the run, records its end and releases it. The result has an error of the journal. */
   async run({ log, mask, drive, warn, uncertainAfter = Infinity }: OwnRunParts): Promise<RunResult> {
     try {
       this.#begin(log, log.now - uncertainAfter);
@@ -69,7 +69,7 @@ export class OwnRun {
     }
   }
 
-  /** Gives the run up when everything that was published is in the journal. @throws JournalError */
+  /** Releases the run once the journal has every published message. @throws JournalError */
   async close(log: RunLog): Promise<void> {
     try {
       await log.durable();

@@ -12,7 +12,7 @@ export interface PoisonedRun {
   readonly announcer: Announcer;
 }
 
-/** After this many times the limit an activation counts as faulty although others progress between two deaths. */
+/** After this many times the limit an activation counts as faulty even if others progress between two deaths. */
 const PATIENCE = 3;
 
 /** Ends the activations during which the process died `limit` times without any progress in between. */
@@ -36,6 +36,6 @@ export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, 
 function poisoned(act: string, deaths: number): StepError {
   return new StepError(
     "POISONED",
-    `Expected ${act} to end, but the process died ${deaths} times during it. Its messages become dead letters. Check what its action does with them.`,
+    `Expected ${act} to end, but the process died ${deaths} times during it. Its messages become dead letters. Check how its action handles them.`,
   );
 }

@@ -23,7 +23,7 @@ export interface WarmMemories {
   readonly shared: RoleMemoriesParts["shared"];
   readonly roles: ReadonlyMap<string, Role | undefined>;
   readonly memories: ReadonlyMap<string, KeptMemory>;
-  /** About how many characters they hold. */
+  /** Approximate number of characters in them. */
   readonly size: number;
 }
 
@@ -45,9 +45,9 @@ export interface RoleMemoriesParts {
  * each role's `KeptMemory`, which is made when the role first acts.
  *
  * RoleMemories.R1 (`learn`) the changes of an activation are stored once its end is durable, never before.
- * RoleMemories.R2 (`learn`) changes that are durable in the record and not in the store, because the process died in between, are stored
- * when the run is resumed. RoleMemories.R4 (`adopt`) in a process that had the run at its last rest nothing is read for that, unless a role is another one.
+ * RoleMemories.R2 (`learn`) if the process dies between the record and the store, a resume stores the missing changes.
  * RoleMemories.R3 (`rest`) a failing store is reported as a warning and does not fail the run.
+ * RoleMemories.R4 (`adopt`) a process that had the run at its last rest reads nothing for that, unless a role differs.
  */
 export class RoleMemories {
   readonly #parts: RoleMemoriesParts;
@@ -102,7 +102,7 @@ export class RoleMemories {
     return { shared, roles: this.#definitions, memories, size: all.reduce((sum, { held }) => sum + held, 0) };
   }
 
-  /** Goes on with memories that know the whole record. Returns false where a role is another one, so that it must learn the record. */
+  /** Continues with memories that know the whole record. Returns false if a role differs and must learn the record. */
   adopt(warm: WarmMemories | undefined): boolean {
     const now = this.#definitions;
     const { shared } = this.#parts;
@@ -157,7 +157,7 @@ export class RoleMemories {
     return runId;
   }
 
-  /** A message that a record names by its id was sent in the activation, or taken by it, and so had been delivered. */
+  /** A message that a record names by its id was sent or taken by the activation, so it had been delivered. */
   #resolved({ memory, said, role }: ActEnded, taken: readonly Message[]): readonly MemoryOp[] {
     const words = new Map<string, Message>([...taken, ...said.map(({ message }) => message)].map((message) => [message.id, message]));
     const { history, roles } = this.#parts.state();
@@ -169,13 +169,13 @@ export class RoleMemories {
   }
 }
 
-/** Refuses a reaction that needs more than the news that trigger it. */
+/** Refuses a reaction that needs more than its triggering news. */
 function assertNeedsNothing(role: Role): void {
   const { reactions, join = [] } = roleSpec(role);
   const waiting = reactions.concat(join).find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));
   if (waiting === undefined) return;
   throw new UsageError(
     "ROLE_INVALID",
-    `Expected role ${role.name} to need nothing that was said before, because this environment has memory: false, got a reaction that needs ${waiting.needs.join(", ")}. Write memory: {} in the role: then it remembers.`,
+    `Expected role ${role.name} to need no earlier message, because this environment has memory: false, got a reaction that needs ${waiting.needs.join(", ")}. Write memory: {} in the role, so that it remembers.`,
   );
 }

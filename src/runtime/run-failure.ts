@@ -2,7 +2,7 @@ import { ActionError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError,
 import { type Mask, masked } from "../kernel/mask.ts";
 import { maskedError } from "./record/masking.ts";
 
-/** The code of a failure that is no error of this package: the same in the event, the dead letters and the result. */
+/** The code of errors from outside this package, in events, dead letters and results. */
 const ACTION_FAILED = "ACTION_FAILED";
 
 export interface FailedWork {
@@ -11,7 +11,7 @@ export interface FailedWork {
   readonly step?: string | undefined;
 }
 
-/** A failure that stopped a run, with the activation that caused it, if one did. */
+/** A failure that stopped a run, with the activation that caused it, if any. */
 export interface RunFailure extends FailedWork {
   readonly error: unknown;
   readonly role?: string;
@@ -48,7 +48,7 @@ function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
   return safe === plain && !holdsSecret(error.cause, mask) ? error : errorFrom(safe);
 }
 
-/** Limit on the inspected values of a cause. A cause with more values counts as one with a secret. */
+/** Limit on the inspected values of a cause. A larger cause is treated as containing a secret. */
 const MAX_VALUES = 100_000;
 
 function holdsSecret(cause: unknown, mask: Mask): boolean {
@@ -68,7 +68,7 @@ function holdsSecret(cause: unknown, mask: Mask): boolean {
   }
 }
 
-/** Returns the error of a record that was made in another process or without its cause. */
+/** Returns the error of a record from another process, or of one without its cause. */
 export function errorFrom(record: ErrorRecord): TroupeError {
   const detail = { data: record.data };
   if (record.name === "UsageError") return new UsageError(record.code, record.message, detail);

@@ -34,16 +34,16 @@ export interface RunResult {
   readonly rounds: number;
   /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];
-  /** The last output or, where some role watches every message, the last message of a role. */
+  /** The last output or, if a role watches every message, the last message of a role. */
   readonly output: Message | undefined;
   /** Broadcasts of roles that no role watches. */
   readonly outputs: readonly Message[];
   readonly deadLetters: readonly DeadLetter[];
   /** The activations that failed, whatever their failure policy, in the order of their failures. */
   readonly failures: readonly FailedActivation[];
-  /** Messages that left full mailboxes unread. Each is reported when it is dropped, and not kept. */
+  /** Messages dropped from full mailboxes. Each is reported when dropped, and not kept. */
   readonly dropped: number;
-  /** What the edges did, where the run has policies of edges. */
+  /** Counts of edge faults, if the run has edge policies. */
   readonly faults?: FaultCounts;
   readonly usage: UsageSum;
   readonly cost: Cost;
@@ -73,7 +73,7 @@ export interface ForkReport {
   readonly paid: number;
   /** Micro-dollars that the shared past and the reused answers had cost the parent. */
   readonly saved: number;
-  /** The first step that the parent could not answer, if this process came to it. */
+  /** The first step that the parent could not answer, if this process reached it. */
   readonly difference?: ForkDifference;
 }
 
@@ -100,7 +100,7 @@ export async function recordedEnd(log: RunLog, mask: Mask, end: RunEnd): Promise
   }
 }
 
-/** Returns the present result of a run, without secrets. Its lists are cut when they are first read, at the length that they have now. */
+/** Returns the present result of a run, without secrets. Its lists are created when first read, with their present length. */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
   const result: RunResult = {
@@ -140,7 +140,7 @@ function waitingWords(state: RunState): readonly Pending[] {
   return [...atBarrier, ...inOrderOfTicks(state)].filter(({ sent, part }) => sent.dropped !== true && part !== true);
 }
 
-/** A list that is made later: it fixes the order of the members of a result. */
+/** A placeholder for a lazy list, to fix the order of the members of a result. */
 const unseen: readonly never[] = Object.freeze([]);
 
 function soFar<T>(grows: readonly T[]): () => readonly T[] {

@@ -161,7 +161,7 @@ function isSaidAfter(deliveries: readonly Message[], cause: string, after: numbe
   return false;
 }
 
-/** Returns the present progress of a run. Lists are copied only where a condition reads them. */
+/** Returns the present progress of a run. Lists are copied only if a condition reads them. */
 export function progressOf(state: RunState): RunProgress {
   const { rounds, tick, after } = turnCount(state);
   return {

@@ -27,9 +27,9 @@ export interface Bounds {
 }
 
 /**
- * Returns the bounds of a run from now on: the given ones, else those of its record, else the defaults.
+ * Returns the bounds of a run from now on: given ones, else recorded ones, else the defaults.
  *
- * @throws JournalError `STOP_CONDITION_NEEDED` when the record names a condition that only its program has, and none is given
+ * @throws JournalError `STOP_CONDITION_NEEDED` if the record names a function of a program, and no condition is given
  */
 export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOptions): Bounds {
   const { bounds: before, delivery } = state;
@@ -44,7 +44,7 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
     ...stop,
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
     ...(mailbox === undefined ? {} : { mailbox }),
-    // With rounds, concurrency does not change the behaviour of a run.
+    // With rounds, concurrency does not affect the behavior of a run.
     ...(delivery === "round" ? {} : { concurrency }),
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
   };
@@ -102,7 +102,7 @@ function stopConditionNow({ runId, bounds }: RunState, asked: ResumeOptions["sto
   if (rebuilt !== undefined) return rebuilt;
   throw new JournalError(
     "STOP_CONDITION_NEEDED",
-    `Expected the stop condition that run ${runId} was begun with, ${stopText(before)}, which only its program has. Pass it as stopWhen again, or null to continue without.`,
+    `Expected the stop condition that run ${runId} was begun with, ${stopText(before)}, which is a function of its program. Pass it as stopWhen again, or null to continue without.`,
     { data: { stopWhen: stopText(before) } },
   );
 }

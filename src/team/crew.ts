@@ -16,7 +16,7 @@ export interface Crew {
   readonly budget: MicroUsd | undefined;
   readonly pools: readonly BudgetPool[];
   readonly limits: ModelLimits | undefined;
-  /** Returns the definition of a role that a run has hired on the way. */
+  /** Returns the definition of a role hired during the run. */
   readonly reserve?: (hired: Pick<HiredRole, "name" | "traits">) => Role | undefined;
 }
 
@@ -37,7 +37,7 @@ export function presentCrew({ roles }: RunState, crew: Crew): Crew {
   return { ...crew, roles: crew.roles.filter(([name]) => roles.get(name)?.isHired !== false) };
 }
 
-/** Returns recorded roles as the crew defines them now; a role that the crew lacks stays as it was recorded. */
+/** Returns recorded roles with their present definitions; a role that the crew lacks stays as recorded. */
 export function definedNow(recorded: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
   const roles = new Map(crewWith(recorded, crew).roles);
   return recorded.map((role) => {
@@ -49,7 +49,7 @@ export function definedNow(recorded: readonly HiredRole[], crew: Crew): readonly
 /**
  * Returns the roles as a fork records them at its start: the roles of its parent in their order, then the new roles.
  *
- * @param later names of the roles that the shared past hires on the way
+ * @param later names of the roles hired during the shared past
  */
 export function hiredInOrder(before: readonly HiredRole[], crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
   const known = new Set([...before.map(({ name }) => name), ...later]);
@@ -71,7 +71,7 @@ const MAX_CAUSES = 10;
 
 /**
  * Returns warnings of causes that a role watches and no role can cause: mostly mistyped names, but a message from outside may come later.
- * There is none where a role is made by hand, because it may name any cause.
+ * A crew with a handmade role gets no warning, because such a role may name any cause.
  */
 export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly UnwatchedCause[] {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));

@@ -34,24 +34,24 @@ export interface TeamParts {
   readonly mask: Mask;
 }
 
-/** A run that this process has claimed, with the state that its record leads to. */
+/** A claimed run with its present state. */
 export interface ClaimedRun extends Claim, WarmRun {
-  /** Called when this owner has recorded that the run continues. Until then the next claim learns how the owner before left the run. */
+  /** Called once this owner has recorded that the run continues. Until then the next claim learns how the previous owner left the run. */
   readonly continued: () => void;
-  /** Called before the run is given up. @param error the reason why the run ends; undefined for a run that finished */
+  /** Called before the run is released. @param error the reason for the end; undefined for a finished run */
   readonly conclude?: ((error: unknown) => Promise<void>) | undefined;
 }
 
 export interface TeamRun extends TeamParts, ClaimedRun {
   readonly controls: RunControls;
   readonly crew: Crew;
-  /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
+  /** The idea given with the id of a known run. The caller wants the outcome, so an old outcome is no error. */
   readonly idea?: Message;
 }
 
 export interface Drive extends TeamRun {
   readonly stopWhen: StopCondition | undefined;
-  /** Recorded first, together with the messages in `said`: no run is found without its idea. */
+  /** Recorded first, together with the messages in `said`, so that no record lacks its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
   readonly news: readonly (Message | string)[];
@@ -84,12 +84,12 @@ function keepState({ journal, state, last, warmMemories }: TeamRun, { log }: Env
   if (log.latest !== undefined && log.isDurable) keepWarm(journal, { state, last: log.snapshot ?? last, warmMemories }, log.latest);
 }
 
-/** True for a spender that never comes back: a lost call of it may still be settled. */
+/** True for a spender that never returns; its lost calls may still be settled. */
 export function isDone(state: RunState): boolean {
   return isFinished(state) && state.lost.length === 0;
 }
 
-/** Pools forget a spender that is done, so a run that continues after that is another one. */
+/** Pools forget a finished spender, so a run that continues later is a new spender. */
 export function spenderOf({ runId, done, ledger }: RunState): Spender {
   const { settled, holds: lost } = ledger;
   return done === undefined ? { name: runId, spent: settled, lost } : { name: `${runId}#${done.seq}`, spent: settled - done.spent, lost };
@@ -117,12 +117,12 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
-  // A warning and not an event: the run itself did nothing.
+  // A warning, not an event, because the run itself did nothing.
   environment.warn(nothing.message);
   return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/** Drives until nothing is left to do, and concludes the run. One with nothing left continues where a message came before its end is recorded. */
+/** Drives the run until no work is left, and concludes it, unless a message comes before the end is recorded. */
 async function ended(run: Drive, environment: Environment, entry: { isOver: boolean }): Promise<RunEnd> {
   const { state, controls } = run;
   const failure = environment.engine.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
@@ -146,7 +146,7 @@ async function reasonOf({ log }: Environment, { failure, control }: RunEnd): Pro
   return [broken, control].find((error) => error instanceof MovedError) ?? failure?.error ?? broken ?? control;
 }
 
-/** True for an end because of a question that was given up: its role was retired while others worked. */
+/** True if the run ended because of a question whose role was retired meanwhile. */
 function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boolean {
   if (failure !== undefined || !(control instanceof WaitingError)) return false;
   const { role } = control.data as { readonly role: string };
@@ -162,7 +162,7 @@ export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promis
   return made;
 }
 
-/** The memories of a finished run store what the process may have died before storing. */
+/** The memories of a finished run store changes that a death of the process may have prevented. */
 export async function resultOfFinished(run: TeamRun): Promise<RunResult> {
   const { state, mask, crew } = run;
   const environment = environmentOf(run);
@@ -205,12 +205,12 @@ function environmentOf(
   );
 }
 
-/** Owners that a run without progress may lose before it ends as failed. Deploys and failing machines take a run a few times in a long call. */
+/** A run without progress fails after losing this many owners. Deploys and failing machines may interrupt a long call a few times. */
 const STUCK_AFTER = 20;
 
 function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {
   if (takes < STUCK_AFTER) return undefined;
-  const text = `Expected run ${runId} to progress, but it was taken over ${takes} times and got no answer in between. Find out why its owners leave it, then resume it: nothing is lost.`;
+  const text = `Expected run ${runId} to progress, but its owner changed ${takes} times without an answer in between. Find out why its owners leave it, then resume it: no work is lost.`;
   return { error: new JournalError("RUN_STUCK", text, { data: { runId, takes } }) };
 }
 
@@ -234,11 +234,11 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
   return { roundsLeft, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }
 
-/** Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. */
+/** Gives the first `seq` events of a run to the memories of its roles, which store the missing changes. */
 async function rememberRecord({ memories }: Environment, run: TeamRun, seq: number): Promise<void> {
   const { journal, state, controls, warmMemories } = run;
   if (seq === 0 || state.erased) return;
-  // A role that is hired on the way may be the first with such a memory.
+  // A role hired during the run may be the first with such a memory.
   memories.descendsFrom(await ancestorsOf(journal, state.parent));
   if (!memories.isUsed || memories.adopt(warmMemories)) return;
   for await (const event of readEvents(journal, state.runId)) {
@@ -289,7 +289,7 @@ function warnOfOtherModels({ journal, state: { runId, parent }, past, options, c
   const others = [...models].filter((model) => known?.get(model.id)?.has(model) === false);
   for (const id of new Set(others.map((model) => model.id))) {
     environment.warn(
-      `The model "${id}" is another object than the one that run ${parent?.runId} asked under this id, and the answers of that one are taken where the request is the same. Give it an id of its own, or fork with reuse: "none" to ask it.`,
+      `Run ${parent?.runId} asked another model under the id "${id}", and the fork reuses its answers to equal requests. Give your model a different id, or fork with reuse: "none" to ask it.`,
     );
   }
 }

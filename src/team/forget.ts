@@ -28,7 +28,7 @@ export interface ForgetOptions {
   readonly stores?: readonly MessageStore[];
   /** The caches of brain memories that have a scope as their key. Default: none. */
   readonly caches?: readonly Cache[];
-  /** True for the id of a run that may be looked at. Default: all. */
+  /** True for the id of a run that may be read. Default: all. */
   readonly runs?: (runId: string) => boolean;
   readonly clock?: Clock;
 }
@@ -57,11 +57,11 @@ export interface Forgotten {
 type DoomedRun = ForgottenRun<Erasure>;
 
 /**
- * Erases what a user, a conversation or a tenant has said, and what was answered: the messages in stores with their vectors and words, and the
- * strings in the events of their runs and of all forks of these. A string becomes a tombstone with a hash and the time; the record keeps its
- * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. A run that has
- * recalled some of it loses the strings that repeat it, and cannot be replayed or forked. Exports, backups, project files and telemetry are not
- * reached. A run of no scope is the conversation of its id. A second call after a failure completes the first.
+ * Erases the words of a user, a conversation or a tenant, and the answers: the messages in stores with their vectors and words, and the strings in
+ * the events of their runs and of all forks of these runs. A string becomes a tombstone with a hash and the time; the record keeps its
+ * form, its times and its costs, and has `run.erased`. An erased run cannot be resumed, replayed or forked: `TEXT_ERASED`. A run that recalled
+ * erased words loses the strings that repeat them, and cannot be replayed or forked. Exports, backups, project files and telemetry are not
+ * changed. A run without a scope is the conversation of its id. After a failure, call it again to complete it.
  *
  * @param scope at least one part; it selects the runs that have all of them
  * @throws UsageError `OPTION_INVALID`, also for a journal that cannot rewrite runs; `OPTION_UNKNOWN`; `ARGUMENT_INVALID`
@@ -85,7 +85,7 @@ export async function forget(scope: Scope, options: ForgetOptions): Promise<Forg
     if (isLookedAt(runId)) all.push((await readTally(journal, await runInfo(journal, runId))).summary);
   const eraser = eraserOf(freshSeed() + freshSeed(), clock.now());
   const whole = runsOf(all, scope).map((run): DoomedRun => ({ ...run, erasure: eraser.all }));
-  // A second call finds those that repeat by the runs that they repeat.
+  // A second call finds the repeating runs by the runs that they repeat.
   const runs = [...(await repeatsOf(journal, whole, await candidatesOf(all, whole, stores), eraser)), ...whole];
   let messages = 0;
   let erased = 0;
@@ -174,7 +174,7 @@ export function forgetOf(
   return forget(scope, { ...o, journal, stores: [...known, ...(o.stores ?? [])], ...(clock === undefined ? {} : { clock }) });
 }
 
-/** Returns the runs of a scope and all their forks, without those that were erased before. */
+/** Returns the runs of a scope and all their forks, except erased ones. */
 function runsOf(all: readonly RunSummary[], whole: Scope): readonly Omit<DoomedRun, "erasure">[] {
   const meant = new Map<string, Omit<DoomedRun, "erasure">>();
   const forks = new Map<string, RunSummary[]>();
@@ -195,7 +195,7 @@ function scopeOf(runId: string, scope: Scope | undefined): Scope {
   return { conversation: runId, ...scope };
 }
 
-/** Claims a run at rest for the time of the work. The next owner learns how the one before left the run. */
+/** Claims a run at rest for the time of the work. The next owner learns how the previous owner left the run. */
 async function owning(journal: Journal, runId: string, done: () => Forgotten, work?: (epoch: number) => Promise<void>): Promise<void> {
   try {
     const { epoch, former } = await journal.claim(runId, { ifFree: true });

@@ -23,7 +23,7 @@ const BATCH = 500;
 /** The codes of a parent that a fork can no longer read. */
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN", "JOURNAL_DAMAGED"]);
 
-/** A fork that is created and claimed, and not yet copied. */
+/** A created and claimed fork, not yet copied. */
 export interface ForkParts extends TeamRun {
   readonly parentId: string;
   readonly said: readonly (Message | string)[];
@@ -51,7 +51,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   });
 }
 
-/** Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. */
+/** Copies the shared past into a fork, and reads the parent's later answers. */
 async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly state: RunState; readonly answers: ForkAnswers }> {
   const { journal, parentId, epoch, crew, mask, controls } = fork;
   const { id: runId, signal } = controls;
@@ -74,7 +74,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
     assertNotErased({ runId: parentId, erased: event.type === "run.erased" });
     answers.learn(event, at);
     if (event.seq > at) continue;
-    // Only the first event of the fork has the roles that a changed team has brought.
+    // Only the first event of the fork has the roles added by a changed team.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = rolesNow(event, crew, later);
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
@@ -83,7 +83,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
     batch.push(copy);
     if (batch.length >= BATCH) await flush();
   }
-  // A role of the run that is missing may have messages.
+  // A missing role of the run may have messages.
   assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
   await flush();
   return { state, answers };
@@ -98,14 +98,14 @@ async function hiredLater({ journal, parentId, crew, controls: { signal } }: For
   const names = new Set<string>();
   for await (const event of readEvents(journal, parentId, { signal })) {
     if (event.seq > at) break;
-    // Nearly always all roles were there from the start, and nothing more has to be read.
+    // Nearly always all roles belong to the first team, and no further event has to be read.
     if (event.type === "run.started" && hiredInOrder(event.roles, crew, names).length === event.roles.length) break;
     if (event.type === "role.hired") for (const { name } of event.roles) names.add(name);
   }
   return names;
 }
 
-/** Checks changes against the unchanged parent, because events after a dropped message may contradict each other. */
+/** Checks changes against the unchanged parent, because later events may contradict a dropped message. */
 async function assertChangeable(fork: ForkParts, changes: readonly MessageChange[], at: number): Promise<void> {
   const { journal, parentId, controls } = fork;
   assertDistinct(changes);
@@ -123,7 +123,7 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** Returns the answers of a parent to a fork that is resumed; undefined where the parent is gone. */
+/** Returns the parent's answers for a resumed fork; undefined if the parent is gone. */
 export async function recalledAnswers(
   journal: Journal,
   { runId }: RunState,
@@ -136,7 +136,7 @@ export async function recalledAnswers(
       assertNotErased({ runId: parentId, erased: event.type === "run.erased" });
       answers.learn(event, at);
     }
-    // What the fork has used matters only where something is left to use.
+    // The used answers matter only if an unused one is left.
     if (answers.hasAnswers) for await (const event of readEvents(journal, runId, { from: at + 1, signal })) answers.recall(event);
     return answers;
   } catch (error) {

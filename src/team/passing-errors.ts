@@ -1,6 +1,6 @@
 /**
- * Codes of errors that end a run here without an end in its record, and that pass: another process has the run, or the journal, a budget or a limit cannot be reached.
- * Such a run can be tried again for ever.
+ * Codes of temporary errors, which end a run here without an end in its record: another process has the run, or the journal, a budget or a limit
+ * cannot be reached. Such a run can be retried without limit.
  */
 export const PASSING_CODES: ReadonlySet<string> = new Set([
   ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "MOVED"],

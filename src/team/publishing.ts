@@ -26,8 +26,8 @@ import { unwatchedCauses } from "./crew.ts";
 /** The result of publishing a message from outside into a run: it is recorded. */
 export interface RunReceipt extends Receipt {
   /**
-   * True when the run has ended, or was cut off, and a recipient has not read the message: it waits until the run is resumed. False while the
-   * run is under way; a run that is stopped before a recipient has read the message keeps it too.
+   * True if the run has ended or was interrupted, and a recipient has not read the message: it waits for a resume. False while the run is under
+   * way; if the run is stopped before a recipient has read the message, the message waits too.
    */
   readonly waits: boolean;
 }
@@ -37,7 +37,7 @@ export function openingMessage(idea: string | Message, now: number): Message {
   return typeof said === "string" ? createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: now }) : said;
 }
 
-/** A command that a process gives to the owner of a run in another one. */
+/** A command to the owner of a run in another process. */
 export type RunCommand =
   | { readonly do: "publish"; readonly message: unknown }
   | { readonly do: "hire"; readonly role: string; readonly name: string }
@@ -52,9 +52,9 @@ export interface ChangedRun {
   readonly isOver: () => boolean;
 }
 
-/** A change of a run from outside: a message, or a role that is hired or retired. */
+/** A change of a run from outside: a message, a hire or a retirement. */
 export interface RunChange<T> {
-  /** Resolves when it is recorded. It records before it first waits: later the run may have ended. */
+  /** Resolves when the change is recorded. It records synchronously, because later the run may have ended. */
   make(environment: Environment, run: ChangedRun): Promise<T>;
   command(mask: Mask): RunCommand;
   /** Returns the result of the change from the owner's answer. @throws UsageError `MESSAGE_INVALID` */
@@ -67,7 +67,7 @@ export function checkedNews(given: Message | string): Message | string {
   return isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
 }
 
-/** Publishes a message from outside. One of a known id is not published again, so a caller without a receipt can repeat it. */
+/** Publishes a message from outside. A message with a known id is not published again, so a caller without a receipt can repeat the call. */
 export function publishOnce(environment: Environment, given: Message | string, mask: Mask): Receipt {
   const { state } = environment;
   const message = checkedNews(given);
@@ -147,7 +147,7 @@ function assertSame({ message: before }: Sent, message: Message, mask: Mask): vo
   throw new UsageError("MESSAGE_KNOWN", `${expected}. Leave the id out to get a new one.`);
 }
 
-/** True for messages that are equal but for id, time and secrets: a program may make a message again, and the record has no secrets. */
+/** True for messages that differ at most in id, time and secrets: a program may recreate a message, and the record has no secrets. */
 export function isSameMessage(one: Message, other: Message, mask: Mask): boolean {
   return one === other || wordsOf(one, mask) === wordsOf(other, mask);
 }

@@ -8,28 +8,28 @@ import type { RunChange, RunCommand } from "./publishing.ts";
 import type { Reserve } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
 
-/** A run that another process owns, and that this one follows. */
+/** A run of another process that this process follows. */
 export interface FollowedRun {
   readonly controls: RunControls;
-  /** Messages for the run. Those that its owner has published are removed. */
+  /** Messages for the run; published ones are removed. */
   readonly news: (Message | string)[];
   /** Called with the recorded idea of the run. @throws JournalError `RUN_IDEA_DIFFERS` */
   readonly meant: (idea: Message) => void;
-  /** Drives the run in this process. Resolves with undefined while another one owns it. */
+  /** Drives the run in this process. Resolves with undefined while another process owns it. */
   readonly drive: () => Promise<RunResult | undefined>;
 }
 
-/** Something to do with a run, in whichever process owns it. */
+/** Work on a run in the process that owns it. */
 export interface RemoteRequest<T> {
   readonly runId: string;
   readonly command: RunCommand;
   readonly resultOf: (answer: unknown) => T;
-  /** Does it in this process. Rejects with `RUN_OWNED` or a MovedError while another one owns the run. */
+  /** Does the work in this process. Rejects with `RUN_OWNED` or a MovedError while another process owns the run. */
   readonly local: () => Promise<T>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The runs of this process, as the commands of others reach them. */
+/** The runs of this process, for commands from other processes. */
 export interface LocalRuns {
   readonly parts: TeamParts;
   readonly reserve: Reserve;
@@ -43,7 +43,7 @@ export interface LocalRuns {
 export interface RemoteRuns {
   /** Follows a run until its end is recorded, or until this process can drive it. */
   follow(run: FollowedRun): Promise<RunResult>;
-  /** Has the owner of a run do something, or does it here once the run has none. */
+  /** Lets the owner of a run do the work, or does it here once the run has no owner. */
   request<T>(request: RemoteRequest<T>): Promise<T>;
   /** Executes a command of another process. Never rejects: the outcome is the answer. */
   execute(runId: string, command: Json): Promise<Json>;

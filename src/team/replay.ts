@@ -36,7 +36,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   state.seed = opening.seed;
   const environment = await environmentOf(parts, state, { sharedTo: opening.parent?.at, isOurs });
   environment.log.record(opening);
-  // A role that was hired later keeps its index.
+  // A role hired later keeps its index.
   for (const { isOnTheWay, ...role } of arrivals) {
     if (state.roles.has(role.name)) continue;
     const later = addRoleState(state, role.name, role);
@@ -122,7 +122,7 @@ async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Pr
   throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${id} has none. Run it first.`);
 }
 
-/** Returns whether a recorded team is the crew, without the mobile roles that the team does not have at that time. */
+/** True if a recorded team equals the crew, apart from mobile roles that the team does not have at that time. */
 function isTeamOf(crew: Crew, mobile: ReadonlySet<string>): (team: readonly HiredRole[]) => boolean {
   // The same few teams are compared repeatedly.
   const known = new WeakMap<readonly HiredRole[], boolean>();

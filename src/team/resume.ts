@@ -115,13 +115,13 @@ function assertStarted(state: RunState, hasIdea: boolean): void {
   if (state.parent !== undefined && state.seq <= state.parent.at + 1) {
     throw new JournalError(
       "FORK_CUT",
-      `Expected a fork with the whole past it shares, but ${state.runId} was stopped while that was copied. Remove it and fork again.`,
+      `Expected a fork with its whole shared past, but ${state.runId} was stopped while its past was copied. Remove it and fork again.`,
     );
   }
   if (state.outside > 0 || hasIdea) return;
   throw new JournalError(
     "RUN_NOT_STARTED",
-    `Expected a run that has its idea, but ${state.runId} ended before it got one. Start it: run(idea, { id }).`,
+    `Expected a run with an idea, but ${state.runId} ended before its idea was recorded. Start it: run(idea, { id }).`,
   );
 }
 

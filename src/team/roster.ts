@@ -8,7 +8,7 @@ import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import type { Crew } from "./crew.ts";
 
-/** A run that needs its roles. */
+/** The run whose roles are needed. */
 export interface RolesRequest {
   readonly runId: string;
   /** Aborts when the roles are no longer needed. */
@@ -16,10 +16,9 @@ export interface RolesRequest {
 }
 
 /**
- * Roles: a list that all runs share, or a function that returns those of one run, where each has a folder or connections of its own. The
- * process that owns the run calls the function each time the run begins, continues or is changed there, after the `prepare` of
- * `ResumeOptions`. For one run it always returns the same names with the same traits; a fork is a run of its own. A replay asks for the roles
- * of the run that it repeats.
+ * Roles: a list that all runs share, or a function that returns the roles of one run, for runs with their own folders or connections. The
+ * owner of the run calls the function each time the run begins, continues or is changed, after the `prepare` of `ResumeOptions`. It must always
+ * return the same names with the same traits for one run; a fork is a separate run. A replay asks for the roles of the repeated run.
  */
 export type TeamRoles = Iterable<Role> | RolesFunction;
 
@@ -33,7 +32,7 @@ export type RolesOfRun = (run: RolesRequest) => Promise<Crew["roles"]>;
  *
  * Roster.N1 (`hire`): a name has one role.
  * Roster.N2 (`hire`, `assertSameAction`): two actions of one name are the same action.
- * Roster.N3 (`present`): the roles that a function makes are of one run alone, and come before those that were hired.
+ * Roster.N3 (`present`): roles from a function belong to one run, and come before hired roles.
  */
 export class Roster {
   readonly #roles = new Map<string, Role>();
@@ -74,7 +73,7 @@ export class Roster {
     return this.#make === undefined && this.#roles.size === 0;
   }
 
-  /** Returns the roles of a run, among them those that are hired now. */
+  /** Returns the roles of a run, including those hired now. */
   get present(): RolesOfRun {
     const hired = [...this.#roles];
     const make = this.#make;
@@ -107,10 +106,10 @@ const MAX_NAMES = 20;
 const MAX_RUNS = 1_000;
 
 /**
- * The definitions of roles that runs hire later. It owns those of the option `reserve`, and those that runs of this process were given. A
- * record has no definition, because code cannot be recorded.
+ * The definitions of roles that runs hire later. It owns the definitions of the option `reserve`, and those given to runs of this
+ * process. A record has no definition, because code cannot be recorded.
  *
- * Reserve.V1 (`of`): the definition that the run itself was given takes precedence over the option, and that over a role of the team.
+ * Reserve.V1 (`of`): a definition given to the run takes precedence over the option `reserve`, and that over a role of the team.
  * Reserve.V2 (`keep`): definitions are kept for the last 1,000 runs that hired a role.
  */
 export class Reserve {
@@ -146,7 +145,7 @@ export class Reserve {
     for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);
   }
 
-  /** Returns what finds the definition of a role of a run: by its name there, else by the definition's own name. */
+  /** Returns a finder of definitions for a run: by the role's name in the run, else by the definition's own name. */
   async of(run: RolesRequest, team: Crew["roles"]): Promise<Required<Crew>["reserve"]> {
     const definitions = await this.#definitions(run);
     return ({ name, traits }) => {

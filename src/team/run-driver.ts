@@ -17,17 +17,17 @@ export interface RunJob {
   readonly idea?: string | Message;
   readonly about?: Json;
   readonly scope?: Scope;
-  /** Events that the run had when the job was made. A run that has come to rest after them is done. Default 0. */
+  /** Events that the run had when the job was made. The job is done once the run has come to rest after them. Default 0. */
   readonly events?: number;
   /** Deliveries so far that ended with a lasting error, such as another version of the team. Default 0. */
   readonly refusals?: number;
 }
 
-/** A job as a worker gets it. */
+/** A job delivered to a worker. */
 export interface Delivery extends RunJob {
-  /** 1 for the first delivery since the job was submitted; those to workers that died count too. */
+  /** 1 for the first delivery since the job was submitted; deliveries to workers that died count too. */
   readonly attempt: number;
-  /** Aborts when the job was cancelled. */
+  /** Aborts when the job is canceled. */
   readonly signal: AbortSignal;
 }
 
@@ -55,11 +55,11 @@ export interface WorkOptions {
 }
 
 export interface Working {
-  /** Resolves after `stop`. Rejects when the engine has lost this worker: then its process should end. */
+  /** Resolves after `stop`. Rejects if the engine lost this worker: its process should then end. */
   readonly ended: Promise<void>;
-  /** Optional. Resolves when the engine asks this worker to give its runs back and to end. */
+  /** Optional. Resolves when the engine asks this worker to release its runs and to end. */
   readonly drain?: Promise<void>;
-  /** Takes no further delivery. Resolves when all handlers have ended and the engine knows how. Calling it again returns the same promise. */
+  /** Takes no further delivery. Resolves when all handlers have ended and the engine has their outcomes. A second call returns the same promise. */
   stop(): Promise<void>;
 }
 
@@ -74,14 +74,14 @@ export interface JobInfo {
 }
 
 /**
- * Delivers runs to workers, each at least once. The port of every engine: a queue, a workflow server, a cluster. The deliveries of a worker
- * that dies go to others; a long delivery to a living worker is left alone. The engine may deliver a job to two workers at the same time,
- * because the journal lets only one of them write.
+ * Delivers runs to workers, each at least once. The port of every engine: a queue, a workflow server, a cluster. It redelivers the jobs
+ * of a dead worker, but not a long delivery to a living one. The engine may deliver a job to two workers at the same time, because the
+ * journal lets only one of them write.
  *
  * Contract: `runDriverContract` of `troupe/testing`.
  */
 export interface RunDriver {
-  /** Keeps a job durably. It replaces a waiting job of the same run, and follows one that is delivered. @throws UsageError `OPTION_INVALID` */
+  /** Stores a job durably. It replaces a waiting job of the same run, and follows a delivered one. @throws UsageError `OPTION_INVALID` */
   submit(job: RunJob): Promise<void>;
   /** Takes deliveries until it is stopped. Resolves when the first one can come. */
   work(handler: DeliveryHandler, o: WorkOptions): Promise<Working>;
@@ -96,9 +96,9 @@ export interface RunDriver {
 /** A worker that is connected to an engine. */
 export interface ConnectedWorker {
   readonly id: string;
-  /** The address of its machine as the engine sees it; empty where it is unknown. */
+  /** The address of its machine as seen by the engine; empty if unknown. */
   readonly address: string;
-  /** Milliseconds since 1970 when it connected, the last time. */
+  /** Milliseconds since 1970 of its last connection. */
   readonly since: number;
   /** Jobs that it has. */
   readonly jobs: number;
@@ -108,7 +108,7 @@ export interface ConnectedWorker {
 export interface FleetDriver extends RunDriver {
   /** The workers that are connected now. */
   workers(): Promise<readonly ConnectedWorker[]>;
-  /** Asks a worker, or all, to take nothing more, to give its runs back and to end. A worker that is not connected does not hear it. */
+  /** Asks a connected worker, or all, to take no further delivery, to release its runs and to end. */
   drain(worker?: string): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ import type { OnTeamChange } from "./team-change.ts";
 import type { ResumeOptions } from "./team-options.ts";
 import { takeWarm, type WarmRun } from "./warm-states.ts";
 
-/** The bounds of a run, and what makes its crew of the roles that are hired when it is asked for. */
+/** The bounds of a run, and the function that builds its crew from the roles hired at that time. */
 interface FutureCrew {
   readonly bounds: Omit<Crew, "roles" | "reserve">;
   readonly made: (signal: AbortSignal) => Promise<Crew>;
@@ -34,11 +34,11 @@ export interface RunRequest {
   readonly id: string;
   readonly options: ResumeOptions;
   readonly create?: "new" | "new or known";
-  /** The idea that the caller has for the run. */
+  /** The idea given by the caller. */
   readonly idea?: Message;
-  /** Messages that come with a resume. Those that the owner in another process has published are removed. */
+  /** Messages of a resume; those published by an owner in another process are removed. */
   readonly news?: (Message | string)[];
-  /** Starts, resumes or forks the run that was claimed and read, and drives it to its end. */
+  /** Starts, resumes or forks the claimed run, and drives it to its end. */
   readonly drive: (run: TeamRun) => Promise<RunResult>;
 }
 
@@ -53,7 +53,7 @@ interface ChangeOptions {
 interface OwningOptions extends ClaimOptions {
   readonly conclude?: ResumeOptions["conclude"] | undefined;
   readonly signal: AbortSignal;
-  /** Comes before the record is read. If it rejects, the run was not continued. */
+  /** Called before the record is read. If it rejects, the run is not continued. */
   readonly prepare?: () => Promise<void>;
 }
 
@@ -69,8 +69,8 @@ interface UnderWay {
  * Runs.U1 (`begin`): at most one run of an id is under way.
  * Runs.U2 (`#outcome`): the result of a run never rejects; an error outside of the roles is in the result too.
  * Runs.U3 (`claimed`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
- * Runs.U4 (`claimed`): an owner that did not continue a run, because its team differs for example, hides no death: the next claim learns
- * how the owner before it left the run.
+ * Runs.U4 (`claimed`): if an owner did not continue a run, for example because its team differs, the next claim still learns how the
+ * previous owner left the run.
  */
 export class Runs implements LocalRuns, RunHost {
   readonly parts: TeamParts;
@@ -113,14 +113,14 @@ export class Runs implements LocalRuns, RunHost {
     return this.#handle(id, options.signal, () => Promise.reject(ideaDiffers(id)));
   }
 
-  /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
+  /** Starts a new run. If one of that id is under way, the work of the new run fails. */
   begin(request: RunRequest): Run {
     const { id, idea, options } = request;
     const { name, options: team } = this.parts;
     const { bounds, made } = this.crewOf(id, options);
     const meter = meterFor(team.model, bounds.pools);
     const run = this.#handle(id, options.signal, (controls) =>
-      // Inside an activation or a call of a tool the run is a part of that: it is bounded, recorded and replayed with it.
+      // Inside an activation or a tool call the run is bounded, recorded and replayed as a part of it.
       runInside(meter, { kind: "team", name, request: {} }, () => this.#driven(controls, request, made)),
     );
     if (this.#underWay.has(id)) return run;
@@ -148,7 +148,7 @@ export class Runs implements LocalRuns, RunHost {
     }
   }
 
-  /** Claims, reads and drives a run. One that another process owns is followed until it can be claimed. */
+  /** Claims, reads and drives a run. A run of another process is followed until it can be claimed. */
   async #driven(controls: RunControls, request: RunRequest, crew: FutureCrew["made"]): Promise<RunResult> {
     const { id, signal, lost } = controls;
     const { create, idea, news = [], options, drive } = request;
@@ -230,7 +230,7 @@ export class Runs implements LocalRuns, RunHost {
     if (underWay !== undefined) underWay.idea = idea;
   }
 
-  /** Makes a change from outside in a run: in one that is under way here, in one without an owner, or by its owner in another process. */
+  /** Makes a change in a run from outside, here or through its owner in another process. */
   async change<T>(id: string, change: RunChange<T>, o: ChangeOptions = {}): Promise<T> {
     takes("a change of a run", "the id of the run", id, aText);
     const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
@@ -251,12 +251,12 @@ export class Runs implements LocalRuns, RunHost {
     });
   }
 
-  /** Does something with a run here, or has its owner in another process do it. */
+  /** Works on a run here, or lets its owner in another process do it. */
   async localOrRemote<T>(request: RemoteRequest<T>): Promise<T> {
     try {
       return await request.local();
     } catch (error) {
-      // A change whose run was taken before it was recorded is not in the record.
+      // If the run was taken first, the change is not in the record.
       if (!(isOwned(error) || error instanceof MovedError) || this.parts.journal.command === undefined) throw error;
     }
     return (await this.#remote()).request(request);
@@ -279,7 +279,7 @@ export class Runs implements LocalRuns, RunHost {
   }
 }
 
-/** Concludes a run also where its work fails before it has concluded it. */
+/** Concludes a run even if its work fails before. */
 async function concluding<T>(given: ResumeOptions["conclude"], work: (conclude: ClaimedRun["conclude"]) => Promise<T>): Promise<T> {
   if (given === undefined) return work(undefined);
   let isConcluded = false;
@@ -303,7 +303,7 @@ function isOwned(error: unknown): boolean {
   return isCode(error, "RUN_OWNED");
 }
 
-/** Returns the error for an answer to a question of a run that has not come to rest. */
+/** Returns the error for an answer to a run that is not at rest. */
 export function answeredUnderWay(runId: string): UsageError {
   return new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
 }

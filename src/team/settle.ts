@@ -15,9 +15,9 @@ import type { Runs } from "./runs.ts";
 
 /** Options of {@link Team.settle}. */
 export interface SettleOptions {
-  /** Micro-dollars of each lost call, as the bill of the provider has them: see `usd`. Default 0: the bill has none of them. */
+  /** Micro-dollars of each lost call, as billed by the provider: see `usd`. Default 0: the bill has no such call. */
   readonly cost?: MicroUsd;
-  /** Milliseconds: only calls that were found lost longer ago. Default: all. */
+  /** Milliseconds: settles only calls lost for longer. Default: all. */
   readonly olderThan?: number;
   readonly signal?: AbortSignal;
 }
@@ -29,9 +29,9 @@ export interface Settlement {
   readonly runId: string;
   /** The number of lost calls. */
   readonly calls: number;
-  /** Micro-dollars that were kept for them. */
+  /** Micro-dollars that were reserved for them. */
   readonly kept: MicroUsd;
-  /** Micro-dollars that they count from here on. */
+  /** Micro-dollars that they count now. */
   readonly cost: MicroUsd;
 }
 
@@ -62,14 +62,14 @@ async function settled(
   const log = new RunLog({ state, clock, mask, owned: { journal, epoch } });
   log.record({ type: "run.settled", settles });
   await log.durable();
-  // The pools take what the record has now.
+  // The pools take the present amounts of the record.
   const funds = await Funds.open([pool], spenderOf(state));
   await funds?.close(isDone(state));
   const kept = settles.reduce((sum, { hold }) => sum + hold, 0);
   return { runId, calls: settles.length, kept: kept as MicroUsd, cost: (cost * settles.length) as MicroUsd };
 }
 
-/** Returns the lost tries, those among them that the end of their process left in flight. */
+/** Returns the lost tries, including those in flight when their process ended. */
 function lostIn(state: RunState): readonly Omit<LostTry, "at">[] {
   const inFlight = stepsInFlight(state).map(({ record: { started } }) => started);
   return [...state.lost, ...inFlight.filter(({ hold, unpriced }) => hold > 0 || unpriced === true)];
@@ -81,6 +81,6 @@ function underWay(runId: string): JournalError {
 }
 
 function nothingLost(runId: string): JournalError {
-  const text = `Expected a run with calls that a crash has cut off, but ${runId} has none whose cost is open. Nothing is left to settle.`;
+  const text = `Expected a run with interrupted calls, but ${runId} has no call to settle.`;
   return new JournalError("NOTHING_LOST", text);
 }

@@ -1,9 +1,9 @@
 import type { RunEvent } from "../runtime/record/event.ts";
 
 /**
- * The steps of a run that have begun and not ended; those that wait for a person do not count.
+ * The steps of a run in flight, except those that wait for a person.
  *
- * StepsInFlight.F1 (`settled`) after a pause it resolves when no step is in flight: a stop then cuts off nothing that is paid for.
+ * StepsInFlight.F1 (`settled`) after a pause it resolves when no step is in flight, so that a stop interrupts no paid call.
  */
 export class StepsInFlight {
   readonly #steps = new Set<string>();

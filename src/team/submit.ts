@@ -28,7 +28,7 @@ export interface SubmittingTeam {
 
 export interface Submission {
   readonly runId: string;
-  /** Undefined for a run that has begun. */
+  /** Undefined for a started run. */
   readonly idea: string | Message | undefined;
   readonly about: Json | undefined;
   readonly scope?: Scope | undefined;
@@ -41,7 +41,7 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
       "Expected a team with a driver, got one without: no worker would take the run. Give it one: new Team({ driver }), or use run.",
     );
   }
-  // The queue is a store, and no store has secrets.
+  // The queue is a store, and stores get no secrets.
   const safe = typeof idea === "object" ? maskedMessage(mask, idea) : idea && mask(idea);
   await driver.submit({
     runId,
@@ -53,7 +53,7 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
   });
 }
 
-/** Returns the number of events of a run; 0 for one that the journal does not have. */
+/** Returns the number of events of a run; 0 for an unknown run. */
 export async function eventsOf(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<number> {
   return (await knownRun(journal, runId))?.events ?? 0;
 }

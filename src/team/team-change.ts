@@ -9,7 +9,7 @@ import { type Crew, hiredBy } from "./crew.ts";
 /** The handling of a run whose team differs from its record: it is refused with `TEAM_CHANGED`, or continues with the present team. */
 export type OnTeamChange = "refuse" | "continue";
 
-/** One difference between the team that a run has recorded and the team that is to continue it. */
+/** One difference between the recorded team and the present team. */
 export interface TeamDifference {
   /** The name of the role in the run. */
   readonly role: string;

@@ -20,18 +20,18 @@ import type { OnTeamChange } from "./team-change.ts";
 
 /**
  * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are
- * recorded when it begins, and hold when it is resumed or forked, until they are given again.
+ * recorded at its start, and apply to resumes and forks until given again.
  */
 export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   /** Memory of roles beyond the messages of their run, unless a role has its own options. Default: none. */
   readonly memory?: RoleMemoryOptions;
-  /** Default "team". Also the description of the surroundings in prompts, unless there is one. */
+  /** Default "team". Also the default description of the surroundings in prompts. */
   readonly name?: string;
   /** The roles of each run: a list, or a function of the run. Default: none; they are hired later. */
   readonly roles?: TeamRoles;
   /**
-   * Definitions of roles that runs hire later ({@link Run.hire}, {@link Team.hireInto}). Another process resumes, forks or replays a run that
-   * has hired such a role by its definition here or in `roles`, found by the definition's own name. Default: none.
+   * Definitions of roles that runs hire later ({@link Run.hire}, {@link Team.hireInto}). Another process that resumes, forks or replays such a
+   * run finds the definition by its own name, here or in `roles`. Default: none.
    */
   readonly reserve?: TeamRoles;
   /**
@@ -47,7 +47,7 @@ export interface TeamOptions extends Omit<EnvironmentOptions, "memory" | "id"> {
   readonly driver?: RunDriver;
   /** Deaths of the process during one activation after which its messages go to the dead letters. Default 3. */
   readonly poisonAfter?: number;
-  /** Events of a run between two snapshots of its state, from which the run is opened. 0: no snapshots. Default 10,000. */
+  /** Events between two snapshots of a run, which speed up opening it. 0: no snapshots. Default 10,000. */
   readonly snapshotEvery?: number;
   /** Limit on the milliseconds that a command waits for its answer from another process that owns the run. Default 30,000. */
   readonly commandTimeout?: number;
@@ -85,24 +85,24 @@ export const teamOptions: Known<TeamOptions> = {
 /** Options of a resumed run. */
 export interface ResumeOptions {
   /**
-   * Limit on the rounds of each turn of the run: they count from its beginning, and anew from the first activation after a message from outside
-   * that came to the run at rest. Default: the limit of the run's record; 100 for a new run.
+   * Limit on the rounds of each turn of the run: they count from its start, and anew from the first activation after a message from outside
+   * to the run at rest. Default: the limit of the run's record; 100 for a new run.
    */
   readonly rounds?: number;
   /**
-   * Stops the run. Called after every round. Default: the condition of the run's record, which is refused with `STOP_CONDITION_NEEDED`
-   * where it names a function of a program; null: none.
+   * Stops the run. Called after every round. Default: the condition of the run's record, or the error
+   * `STOP_CONDITION_NEEDED` if it names a function of a program. Null: none.
    */
   readonly stopWhen?: StopCondition | null;
   readonly signal?: AbortSignal;
   /**
-   * Limit on the spending of this run, in micro-dollars, or a pool that it shares with others. The team's budget holds besides. An amount is
-   * recorded, and holds when the run is resumed or forked. Default: the budget of the run's record, else that of the team.
+   * Limit on the spending of this run, in micro-dollars, or a pool that it shares with others. The team's budget also applies. An amount is
+   * recorded, and applies to resumes and forks. Default: the budget of the run's record, else that of the team.
    */
   readonly budget?: MicroUsd | BudgetPool;
-  /** Pools that this run shares with others, besides its budget and that of the team. They are not recorded: give them again. Default: none. */
+  /** Further pools that this run shares with others. They are not recorded: give them again. Default: none. */
   readonly pools?: readonly BudgetPool[];
-  /** Bounds on the model calls of this run. Those of the team hold besides. */
+  /** Bounds on the model calls of this run. The team's bounds also apply. */
   readonly limits?: LimitOptions | ModelLimits;
   /**
    * For a team that differs from the team of the run's record: a missing or new role, or a changed trait of a role. `refuse`: the run ends with
@@ -111,25 +111,25 @@ export interface ResumeOptions {
    */
   readonly onTeamChange?: OnTeamChange;
   /**
-   * Reuse of the answers of an activation whose failure ended the run. `all`: recorded answers are not paid again. `none`: all are asked
-   * for again, this once, because the answers themselves may be faulty. Default `all`.
+   * Reuse of the answers of an activation whose failure ended the run. `all`: recorded answers are not paid again. `none`: this
+   * resume asks for all again, because the answers themselves may be faulty. Default `all`.
    */
   readonly reuse?: "all" | "none";
   /**
-   * For a run that another living process owns. `follow`: `result` is the result that the owner records, and the owner does what is published,
-   * stopped, paused, hired or retired here; where it dies or leaves the run, this process continues it. `take`: the run is taken from its owner,
-   * whose run ends as `moved`. `refuse`: this run ends with `RUN_OWNED`, as it does where the journal has no `command`. Default `follow`.
+   * For a run that another living process owns. `follow`: `result` is the result that the owner records, and this handle's changes and commands
+   * go to the owner; if the owner dies or leaves the run, this process continues it. `take`: this process takes the run, which ends as `moved` in
+   * the other. `refuse`: this run ends with `RUN_OWNED`, as it does if the journal has no `command`. Default `follow`.
    */
   readonly onOwned?: OnOwned;
   /**
-   * Called when this process owns the run, before the record is read and anything of the run begins here, such as to fetch its files. When it
-   * rejects, the run is given back as it was, and its result has the error. Default: none.
+   * Called when this process owns the run, before the record is read and any work begins, for example to fetch files. If it rejects, the run is
+   * released unchanged, and its result has the error. Default: none.
    */
   readonly prepare?: (o: { readonly signal: AbortSignal }) => Promise<void>;
   /**
-   * Called when nothing of the run is at work here any more, before its end is recorded or the run is given back, such as to store its files;
-   * again where a message lets the run continue meanwhile. `error` is the reason why the run ends, undefined for one that finished, and a
-   * MovedError without `isDrained` where another process has taken the run. When it rejects, the run is given back without an end. Default: none.
+   * Called after the last work of the run here, before its end is recorded or the run is released, for example to store files; again if a
+   * message lets the run continue meanwhile. `error` is the reason for the end: undefined for a finished run, a MovedError without `isDrained`
+   * if another process took the run. If it rejects, the run is released without an end. Default: none.
    */
   readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
@@ -158,26 +158,26 @@ export const resumeOptions: Known<ResumeOptions> = {
 /** Options of a run that continues with further messages. */
 export interface ContinueOptions extends ResumeOptions {
   /**
-   * Messages from outside that come right after the resume, recorded together with it. A string becomes a user requirement, or feedback where
-   * a role watches `UserFeedback`. A message with the id of one that the run has from outside is not published again.
+   * Messages from outside that come right after the resume, recorded together with it. A string becomes a user requirement, or feedback if
+   * a role watches `UserFeedback`. A message with a known id is not published again.
    */
   readonly add?: readonly (Message | string)[];
 }
 
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: kinds.list(kinds.checked) };
 
-/** Options of a change of a run by its handle: a message, or a role that is hired or retired. */
+/** Options of a change by the handle of a run: a message, a hire or a retirement. */
 export interface RunChangeOptions {
   /**
    * For a team that differs from the team of the run's record. `refuse`: the call rejects with `TEAM_CHANGED`. `continue`: the change is
-   * made among those roles of the present team that the run has. Ignored while the run is under way. Default `refuse`.
+   * made with the roles of the present team that the run has. Ignored while the run is under way. Default `refuse`.
    */
   readonly onTeamChange?: OnTeamChange;
 }
 
 export const changeOptions: Known<RunChangeOptions> = { onTeamChange };
 
-/** Options of a change of a run from outside: a message, or a role that is hired or retired. */
+/** Options of a change of a run from outside: a message, a hire or a retirement. */
 export interface SendOptions extends RunChangeOptions {
   readonly signal?: AbortSignal;
 }
@@ -199,8 +199,8 @@ export interface RunOptions extends ResumeOptions {
   /** A value kept with the run for readers of its record, such as its settings. */
   readonly about?: Json;
   /**
-   * Whose words the run has: its roles remember for them alone, unless their option `memory.scope` says otherwise, and {@link Team.forget} finds it
-   * by them. Recorded when the run begins; a fork has that of its parent. Default: none.
+   * The user, conversation or tenant whose words the run has. Its roles remember for this scope alone, unless their option `memory.scope`
+   * differs, and {@link Team.forget} finds the run by it. Recorded at the start; a fork has the scope of its parent. Default: none.
    */
   readonly scope?: Scope;
 }
@@ -213,11 +213,11 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
   readonly at?: number;
   /** Changes of messages of the shared past: other contents, or never delivered. */
   readonly change?: readonly MessageChange[];
-  /** Reuse of the parent's answers after the shared past. `none` asks for all again, as with another model of the same id. Default `all`. */
+  /** Reuse of the parent's answers after the shared past. `none` asks for all again, for example from another model of the same id. Default `all`. */
   readonly reuse?: "all" | "none";
   /** Seed of all randomness after the shared past, which keeps its values. Default: the parent's seed. */
   readonly seed?: string | number;
-  /** Messages from outside that come right after the shared past, as for `ContinueOptions`. */
+  /** Messages from outside right after the shared past, as for `ContinueOptions`. */
   readonly add?: readonly (Message | string)[];
 }
 

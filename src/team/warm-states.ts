@@ -6,15 +6,15 @@ import type { RunState } from "../runtime/record/run-state.ts";
 import type { WarmMemories } from "../runtime/role-memories.ts";
 
 /*
- * The states of runs that came to rest in this process, with what their roles remember, so that a conversation does not read its whole
- * record at each turn. The record stays the truth.
+ * The states of runs that came to rest in this process, with the memories of their roles, so that a conversation does not read its whole
+ * record at each turn. The record takes precedence.
  *
- * WarmStates.M1 (`takeWarm`) a state has one user: it is taken out, and comes back when the run is at rest again and its events are durable.
- * WarmStates.M2 (`takeWarm`) a state is used only where the record ends with the event that the state has applied last.
- * WarmStates.M3 (`keepWarm`) the states of one journal have a bound; the oldest leave first.
+ * WarmStates.M1 (`takeWarm`) a state has one user, who takes it out and returns it when the run is at rest and its events are durable.
+ * WarmStates.M2 (`takeWarm`) a state is used only if the record ends with the last event that the state has applied.
+ * WarmStates.M3 (`keepWarm`) the states of one journal have a size limit; the oldest are dropped first.
  */
 
-/** A run as this process has left it at its last rest. */
+/** The last state at rest of a run in this process. */
 export interface WarmRun extends RecordedState {
   readonly warmMemories?: WarmMemories | undefined;
 }
@@ -34,7 +34,7 @@ const PER_MESSAGE = 300;
 
 const journals = new WeakMap<Journal, Map<string, Kept>>();
 
-/** Returns the state of a run, where the record has nothing else. @param read returns the events of the run from one on */
+/** Returns the state of a run, if the record has no later event. @param read returns the events of the run from one on */
 export async function takeWarm(
   journal: Journal,
   runId: string,

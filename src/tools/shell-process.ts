@@ -12,9 +12,7 @@ import {
   type SandboxedCommand,
 } from "./sandboxed-command.ts";
 
-type StayingSandbox = Sandbox & Required<Pick<Sandbox, "start">>;
-
-export function canStay(sandbox: Sandbox): sandbox is StayingSandbox {
+export function canStay(sandbox: Sandbox): sandbox is Required<Sandbox> {
   return sandbox.start !== undefined;
 }
 
@@ -31,7 +29,7 @@ export class ShellProcess {
   #isOver = false;
   #receive = (_output: string): void => {};
 
-  private constructor(sandbox: StayingSandbox, root: string, files: CopiedFiles) {
+  private constructor(sandbox: Required<Sandbox>, root: string, files: CopiedFiles) {
     const decoder = new TextDecoder();
     this.#files = files;
     this.#program = sandbox.start({
@@ -43,7 +41,7 @@ export class ShellProcess {
     this.#program.ended.then(end, end);
   }
 
-  static async begin(sandbox: StayingSandbox, root: string, signal: AbortSignal): Promise<ShellProcess> {
+  static async begin(sandbox: Required<Sandbox>, root: string, signal: AbortSignal): Promise<ShellProcess> {
     const files = await CopiedFiles.of(root, signal);
     throwIfAborted(signal);
     return new ShellProcess(sandbox, root, files);

@@ -83,7 +83,10 @@ class ShellSession {
 
   run({ command, timeout, restart }: z.infer<typeof parameters>, ctx: ToolContext): Promise<ToolResult> {
     return this.#turns.take(async () => {
-      if (restart) await this.#restart();
+      if (restart) {
+        await this.close();
+        [this.#state, this.#newNote] = [START, undefined];
+      }
       if (command !== undefined) return this.#command(command, timeout, ctx);
       return restart ? toolOutput("The shell is at the project's root, with a fresh environment.") : toolFailure("Expected a command.");
     });
@@ -91,12 +94,6 @@ class ShellSession {
 
   async close(): Promise<void> {
     await this.#process?.close();
-  }
-
-  async #restart(): Promise<void> {
-    await this.close();
-    this.#state = START;
-    this.#newNote = undefined;
   }
 
   async #command(text: string, timeout: number, ctx: ToolContext): Promise<ToolResult> {

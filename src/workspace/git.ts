@@ -116,7 +116,7 @@ export class GitRepository {
     const env = personEnvironment(request);
     const id = await this.#git.run(["commit-tree", tree, ...parent], { signal, env, stdin: message });
     // The index before the branch: interrupted between the two, the next commit finds HEAD unchanged and does both again.
-    await this.#stage(request.paths, { signal });
+    await this.#git.run(["update-index", "-z", "--index-info"], { signal, stdin: await this.#staged(request.paths, tree, own) });
     const reason = `commit: ${message.slice(0, message.indexOf("\n"))}`;
     await this.#git.run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], { signal, env });
     return id;
@@ -139,8 +139,32 @@ export class GitRepository {
     const listed = (some: readonly string[]): string => some.map((path) => `${path}\0`).join("");
     if (removed.length > 0)
       await this.#git.run(["update-index", "-z", "--force-remove", "--stdin"], { ...options, stdin: listed(removed) });
-    if (files.length > 0)
-      await this.#git.run(["update-index", "-z", "--add", "--replace", "--stdin"], { ...options, stdin: listed(files) });
+    const add = ["update-index", "-z", "--add", "--replace", "--stdin"] as const;
+    const refuses = async (some: readonly string[]): Promise<boolean> => {
+      const added = await this.#git.call(add, { ...options, stdin: listed(some) });
+      if (added.kind !== "exited") outputOf(added, add[0], options.signal);
+      return added.kind === "exited" && added.code !== 0;
+    };
+    if (files.length === 0 || !(await refuses(files))) return;
+    for (const path of files) if (await refuses([path])) await this.#stageAsItIs(path, options);
+  }
+
+  /** The entries of paths in an index, for another one: there a flag of the user's, such as that of a sparse checkout, may hide the file. */
+  async #staged(paths: readonly string[], tree: string, own: GitCallOptions): Promise<string> {
+    const env = { ...own.env, GIT_LITERAL_PATHSPECS: "1" };
+    const listed = (await this.#git.run(["ls-files", "-s", "-z", "--", ...paths], { ...own, env })).split("\0");
+    const entries = new Map(listed.map((entry) => [entry.slice(entry.indexOf("\t") + 1), entry]));
+    const gone = paths.filter((path) => !entries.has(path)).map((path) => `0 ${"0".repeat(tree.length)}\t${path}`);
+    const kept = paths.flatMap((path) => entries.get(path) ?? []);
+    return [...gone, ...kept].map((entry) => `${entry}\0`).join("");
+  }
+
+  /** Attributes may ask for an encoding that a file does not have, and settings may refuse its line ends: neither keeps it out of a commit. */
+  async #stageAsItIs(path: string, options: GitCallOptions): Promise<void> {
+    const id = await this.#git.run(["hash-object", "--no-filters", "-w", "--stdin-paths"], { ...options, stdin: `${path}\n` });
+    const { mode = 0 } = (await withHeld(this.#git.root, path, false, (file) => file.stats())) ?? {};
+    const entry = `${(mode & 0o100) === 0 ? "100644" : "100755"} ${id}\t${path}\0`;
+    await this.#git.run(["update-index", "-z", "--index-info"], { ...options, stdin: entry });
   }
 
   /** False where something is that is no file of the project: a folder, a link. */

@@ -51,6 +51,18 @@ describe("spotCheck", () => {
     expect(new Set([...message.matchAll(/\((\w)\.mjs\)/g)].map(([, name]) => name))).toEqual(new Set(["a", "b", "c"]));
   });
 
+  it("empties functions of the file that tests start, and none of files that they do not name", async () => {
+    const tests = `${use}import { execFileSync } from "node:child_process";
+      test("doubles", () => equal(execFileSync(process.execPath, ["src/to-do.mjs", "4"]).toString(), "8"));`;
+    const program = "function answer(n) { return n * 2; }\nprocess.stdout.write(String(answer(process.argv[2])));\n";
+    const others = ["a", "b", "c", "d", "e", "f"].map((name) => [
+      `scripts/${name}-build.mjs`,
+      `export function build_${name}() { return 1; }\n`,
+    ]);
+    const files = { ...Object.fromEntries(others), "src/to-do.mjs": program, "tests/todo.test.mjs": tests };
+    expect((await faultsOf(files))[1]).toEqual([]);
+  });
+
   it("accepts a project without functions", async () => {
     expect((await faultsOf({ "a.test.mjs": `${use}test("one", () => equal(JSON.parse("1"), 1));` }))[1]).toEqual([]);
   });

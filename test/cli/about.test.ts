@@ -92,6 +92,7 @@ describe("the model of a run that goes on", () => {
         timeouts: {},
         others: {},
         folders: [],
+        secrets: [KEY],
       },
     });
   });
@@ -102,6 +103,16 @@ describe("the model of a run that goes on", () => {
       model: { baseURL: "http://127.0.0.1:8080/v1?key=k" },
     });
     expect(reached({}, { TROUPE_BASE_URL: "http://other/v1" })).toMatchObject({ model: { baseURL: "http://127.0.0.1:8080/v1" } });
+  });
+
+  it("is reached by the package of its provider where it was, whatever server the environment names", () => {
+    const was: RunAbout = { ...about, model: { id: "anthropic/claude-test" } };
+    const server = { TROUPE_BASE_URL: "http://other/v1" };
+    expect(reached({}, { ...server, ANTHROPIC_API_KEY: KEY }, was)).toMatchObject({
+      model: { baseURL: undefined, keyFrom: "ANTHROPIC_API_KEY", apiKey: undefined, secrets: [KEY] },
+    });
+    expect(reached({ baseUrl: "http://asked/v1" }, server, was)).toMatchObject({ model: { baseURL: "http://asked/v1" } });
+    expect(reached({ model: "gpt-5" }, server, was)).toMatchObject({ model: { baseURL: "http://other/v1" } });
   });
 
   it("costs what it did, unless it is another or an option says so", () => {

@@ -36,6 +36,8 @@ describe("the value of an option", () => {
     ["size", "s", "S"],
     ["price", "0.25,2", { input: 0.25, output: 2 }],
     ["price", "$1, $2, 0.5", { input: 1, output: 2, cachedInput: 0.5 }],
+    ["dialect", "maxTokens=4096,stream=false", { maxTokens: 4_096, stream: false }],
+    ["dialect", " format = json , omit=seed,omit=stop", { format: "json", omit: ["seed", "stop"] }],
     ["silence", "90", 90_000],
     ["silence", " 2m ", 120_000],
     ["silence", "1h", 3_600_000],
@@ -56,6 +58,7 @@ describe("the value of an option", () => {
     ["rounds", ["0", "-1", "1.5", "", "x", "1e2", "100001", "NaN", "99999999999999999999"]],
     ["price", ["", "1", "1,2,3,4", "a,b", "-1,2", "1;2", ",", "1,2,", "1,2,x"]],
     ["silence", ["", "soon", "-5", "1e9", "5 minutes", "2m30s", "Infinity", "\u001b[31m"]],
+    ["dialect", ["", "stream", "stream=", "=1", "stream=maybe", "maxTokens=-1", "maxTokens=many", "window=0", "format=xml", "a=1,,b=2"]],
     ["sandbox", ["docker", ""]],
     ["reuse", ["some"]],
     ["port", ["65536", "x", ""]],
@@ -68,6 +71,14 @@ describe("the value of an option", () => {
       expect(() => readFlags({ [name]: text }), text).toThrow(invalid);
       expect(() => readFlags({ [name]: text }), text).not.toThrow("\u001b");
     }
+  });
+
+  it.each([
+    ["max_tokens=5", "maxTokens"],
+    ["stream=false,formt=json", "format"],
+    ["Tools=true", "tools"],
+  ])("--dialect %s says which field was meant", (text, meant) => {
+    expect(() => readFlags({ dialect: text })).toThrow(`Did you mean ${meant}?`);
   });
 
   it("has the names that MetaGPT's users type, and is not said twice", () => {

@@ -1,6 +1,16 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import { checkDialect, type Dialect, inDialect, learn, learntDialect, merged } from "../../src/model/dialect.ts";
+import {
+  checkDialect,
+  type Dialect,
+  type DialectPlace,
+  inDialect,
+  keepLessons,
+  learn,
+  learntDialect,
+  type Lesson,
+  merged,
+} from "../../src/model/dialect.ts";
 import { lessonOf } from "../../src/model/dialect-lessons.ts";
 import type { ServerSaid } from "../../src/model/server-error.ts";
 
@@ -108,6 +118,16 @@ describe("a refusal teaches", () => {
       { param: "response_format" },
     ],
     ["formats", "'response_format.type' must be 'json_schema' or 'text'", { format: "text" }],
+    ["no formats", "Unrecognized request argument supplied: response_format", { format: "text" }],
+    ["no formats, says FastAPI", "body.response_format: Extra inputs are not permitted", { format: "text" }, { param: "response_format" }],
+    ["several fields", "Unrecognized request arguments supplied: seed, stream_options", { omit: ["stream_options", "seed"] }],
+    [
+      "several fields, each with its fault",
+      "body.stream_options: Extra inputs are not permitted; body.max_tokens: Extra inputs are not permitted; body.seed: Extra inputs are not permitted",
+      { maxTokensField: "max_completion_tokens", omit: ["stream_options", "seed"] },
+      { status: 422, param: "stream_options" },
+    ],
+    ["one field of two that are named", "Unsupported value: 'temperature' is not supported with 'seed'.", { omit: ["temperature"] }],
     ["a server of llama.cpp", "failed to parse grammar", { format: "json" }, { status: 500 }],
     ["system messages", "System role not supported", { system: false }],
     ["system messages of a small model", "Developer instruction is not enabled for models/gemma-3-27b-it", { system: false }],
@@ -214,16 +234,30 @@ describe("a request in a dialect", () => {
 
 describe("lessons", () => {
   const DAY = 86_400_000;
-  let key = "";
-  beforeEach(() => void (key = `tenant ${key.length} ${Math.floor(performance.now() * 1_000)}`));
+  let place: DialectPlace = { baseURL: "http://host/v1", model: "m", key: "" };
+  beforeEach(() => void (place = { ...place, key: `tenant ${place.key.length} ${Math.floor(performance.now() * 1_000)}` }));
 
   it("add up, hold for a day, and are those of one tenant, server and model", () => {
-    learn(key, { omit: ["seed"] }, 0);
-    learn(key, { omit: ["stop"], maxTokens: 10 }, DAY / 2);
-    expect(learntDialect(key, DAY - 1)).toEqual({ omit: ["seed", "stop"], maxTokens: 10 });
-    expect(learntDialect(key, DAY)).toEqual({ omit: ["stop"], maxTokens: 10 });
-    expect(learntDialect(key, 2 * DAY)).toEqual({});
-    expect(learntDialect(`${key} of another`, 1)).toEqual({});
+    learn(place, { omit: ["seed"] }, 0);
+    learn(place, { omit: ["stop"], maxTokens: 10 }, DAY / 2);
+    expect(learntDialect(place, DAY - 1)).toEqual({ omit: ["seed", "stop"], maxTokens: 10 });
+    expect(learntDialect(place, DAY)).toEqual({ omit: ["stop"], maxTokens: 10 });
+    expect(learntDialect(place, 2 * DAY)).toEqual({});
+    expect(learntDialect({ ...place, key: `${place.key} of another` }, 1)).toEqual({});
+  });
+
+  it("outlive the process where a store keeps them, and are known before those of the process", () => {
+    const added: Lesson[] = [];
+    const of = (): readonly Lesson[] => [
+      { dialect: { maxTokens: 5, stream: false }, at: 0 },
+      { dialect: { tools: false }, at: 3 * DAY },
+    ];
+    const stop = keepLessons({ of, add: (_place, lesson) => void added.push(lesson) });
+    learn(place, { maxTokens: 4 }, 1);
+    expect([learntDialect(place, 2), added]).toEqual([{ maxTokens: 4, stream: false }, [{ dialect: { maxTokens: 4 }, at: 1 }]]);
+    stop();
+    learn(place, { omit: ["seed"] }, 2);
+    expect([learntDialect(place, 3), added.length]).toEqual([{ maxTokens: 4, omit: ["seed"] }, 1]);
   });
 
   it("lose against what a program says", () => {

@@ -51,6 +51,9 @@ describe("serverError", () => {
 
   it.each<[string, ServerSaid, string, boolean]>([
     ["a wrong key", { status: 401, code: "invalid_api_key", message: "Incorrect API key" }, "MODEL_AUTH", false],
+    ["a wrong key, says Gemini", { status: 400, message: "API key not valid. Please pass a valid API key." }, "MODEL_AUTH", false],
+    ["an expired key, says Gemini", { status: 400, message: "API key expired. Please renew the API key." }, "MODEL_AUTH", false],
+    ["a wrong key, says xAI", { status: 400, message: "Incorrect API key provided: x." }, "MODEL_AUTH", false],
     ["a key without rights", { status: 403, message: "Country not supported" }, "MODEL_AUTH", false],
     [
       "no credit, OpenAI",

@@ -81,7 +81,15 @@ describe("act", () => {
       override readonly actions = [defineAction({ name, run })];
       override act(rc: RoleContext, action: Action): ReturnType<Role["act"]> {
         const { memory, news, role } = rc;
-        const mine = { name: rc.name, memory, news, role, began: undefined, message: rc.message.bind(rc), issue: rc.issue.bind(rc) };
+        const mine = {
+          name: rc.name,
+          memory,
+          news,
+          role,
+          actionStarted: undefined,
+          message: rc.message.bind(rc),
+          issue: rc.issue.bind(rc),
+        };
         return super.act(Object.create(rc, Object.getOwnPropertyDescriptors(mine)) as RoleContext, action);
       }
     }

@@ -194,7 +194,7 @@ describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
       }
     });
     expect(unnoticed).toEqual([]);
-    expect(warnings.filter((text) => text.includes(" failed after "))).toHaveLength(2);
+    expect(warnings.filter((text) => text.includes(" failed in "))).toHaveLength(2);
     const race = await lived(async (rc) => {
       const first = await rc.step("outer", {}, (door) =>
         Promise.any([1, 2].map((n) => door.step({ kind: "step", name: "part", request: n }, async () => (n === 1 ? n : fails())))),

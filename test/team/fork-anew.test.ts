@@ -93,7 +93,7 @@ describe("a fork whose model is another object under the same id", () => {
     const journal = await parent();
     const { result, warnings } = await forked(journal, always("new"));
     expect(contents(result.outputs)).toEqual(["old old"]);
-    expect(warnings).toEqual([expect.stringMatching(/"scripted" is another object .* run r .*reuse: "none"/)]);
+    expect(warnings).toEqual([expect.stringMatching(/Run r asked another model under the id "scripted".*reuse: "none"/)]);
   });
 
   test("says nothing where the model is the same, has an id of its own, or is asked anew", async () => {

@@ -124,7 +124,7 @@ describe("the order of steps", () => {
     const { error } = await replayed(journal, ann(inOrder(...now)));
     expect(error).toBeInstanceOf(DifferenceError);
     expect(error).toMatchObject({
-      message: expect.stringContaining(`Ann#0~1 asks for "${asked}" where it asked for "${before}" then`) as string,
+      message: expect.stringContaining(`Ann#0~1 asks for "${asked}", but its record has "${before}" at this position`) as string,
       data: { kind: "asked", act: "Ann#0~1", name: asked },
     });
     await expectEqual(journal, ann(inOrder(...then)));

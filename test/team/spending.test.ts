@@ -24,8 +24,8 @@ function silent(): ChatModel & { readonly asked: Promise<void> } {
 }
 
 function unpricedModel(text: string): ChatModel {
-  const model = scriptedModel([text], { id: "nobody-knows-it" });
-  return { id: model.id, chat: (request, o) => model.chat(request, o), stream: (request, o) => model.stream(request, o) };
+  const scripted = scriptedModel([text], { id: "nobody-knows-it" });
+  return { id: scripted.id, chat: (request, o) => scripted.chat(request, o), stream: (request, o) => scripted.stream(request, o) };
 }
 
 describe("the cost of a run", () => {

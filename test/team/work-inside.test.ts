@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Agent, defineTool, type Tool, type ToolContext } from "../../src/agent/index.ts";
+import { startWorker } from "../../src/fleet/index.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { presentMeter } from "../../src/model/meter.ts";
 import { type MicroUsd, usd } from "../../src/model/money.ts";
@@ -7,9 +9,11 @@ import { type Action, defineAction } from "../../src/role/action.ts";
 import type { ActionContext } from "../../src/role/context.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
+import { memoryRunDriver } from "../../src/testing/memory-run-driver.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { call } from "../agent/setup.ts";
 import { unhandledIn } from "../unhandled.ts";
@@ -153,6 +157,25 @@ describe("work inside an activation", () => {
       expect([status, output?.content]).toEqual(["finished", expect.stringContaining("model.chat")]);
     });
     expect(unhandled).toEqual([]);
+  });
+
+  test("a replay and a run that a worker drives are no part of it", async () => {
+    const [inner, driver, model] = [memoryJournal(), memoryRunDriver(), paid()];
+    const writers = new Team({ name: "writers", model, journal: inner, driver, roles: [acting((ctx) => ctx.ask("hello"))] });
+    await writers.run("go", { id: "r" }).result;
+    const outer = acting(async () => {
+      const { status } = await writers.replay("r").result;
+      const worker = await startWorker({ driver, journal: inner, teams: [writers] });
+      await writers.submit("go", { id: "driven" });
+      while ((await driver.list({ limit: 1 })).length > 0) await nextMacrotask();
+      await worker.drain();
+      return status;
+    });
+    const journal = memoryJournal();
+    const { output, cost } = await new Team({ model, journal, roles: [outer] }).run("go", { id: "outer" }).result;
+    const steps: RunEvent[] = [];
+    for await (const event of journal.read("outer", 0)) if (event.type === "step.started") steps.push(event);
+    expect([output?.content, cost.known, steps, model.calls.length]).toEqual(["finished", 0, [], 2]);
   });
 
   test("is found by code of activations and tools, and by no step role", async () => {

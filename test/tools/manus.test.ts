@@ -50,7 +50,7 @@ describe("manus", () => {
     expect(told).toEqual([
       expect.stringContaining("Plan p (active)"),
       expect.stringContaining("Created six.js"),
-      "42\nNote: Files written: out.txt.",
+      "42\nNote: The shell is new and is at the project's root.\nFiles written: out.txt.",
       expect.stringContaining("1 of 2 completed"),
     ]);
   });
@@ -109,7 +109,7 @@ describe("manus", () => {
         .slice(-2)
         .map(({ content }) => content);
     expect(told(first)).toEqual(["* p: t (0 of 1 completed)", "d"]);
-    expect(told(second)).toEqual(["There are no plans.", "d"]);
+    expect(told(second)).toEqual(["There are no plans.", "d\nNote: The shell is new and is at the project's root."]);
   });
 });
 

@@ -144,6 +144,28 @@ describe("git in a workspace", () => {
     expect(git(root, "status", "--porcelain")).toBe("");
   });
 
+  it.each([
+    ["attributes ask for an encoding that a file does not have", { ".gitattributes": "*.txt text working-tree-encoding=UTF-16\n" }, []],
+    ["settings refuse line ends", {}, ["core.autocrlf=true", "core.safecrlf=true"]],
+  ])("commits a file as it is where %s", async (_where, files, settings) => {
+    const root = userRepository();
+    for (const setting of settings) git(root, "config", ...setting.split("="));
+    const workspace = fileWorkspace({ root });
+    for (const [path, content] of Object.entries({ ...files, "new.txt": "one\ntwo\n" })) await workspace.write(path, content);
+    expect(await workspace.commit(request)).toMatch(/^[0-9a-f]{40}$/);
+    expect(git(root, "cat-file", "blob", "HEAD:new.txt")).toBe("one\ntwo");
+  });
+
+  it.each(["--skip-worktree", "--assume-unchanged"])("Git.G2 leaves no undoing of it in an index with %s", async (flag) => {
+    const root = userRepository();
+    git(root, "update-index", flag, "committed.txt");
+    const workspace = fileWorkspace({ root });
+    await workspace.write("committed.txt", "by the role");
+    await workspace.commit(request);
+    expect(git(root, "show", "HEAD:committed.txt")).toBe("by the role");
+    expect(git(root, "diff", "--cached", "--name-only")).toBe("staged.txt");
+  });
+
   it("commits names that need care, and executable files as such", async () => {
     const root = scratchFolder();
     const workspace = fileWorkspace({ root });

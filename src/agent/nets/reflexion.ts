@@ -37,7 +37,7 @@ const FEEDBACK = "reflexion.feedback";
 
 /**
  * Tries, judges the answer, reflects on what went wrong and tries again: Shinn et al., "Reflexion" (arXiv 2303.11366). The actor is {@link
- * react}; every try starts from the task and the reflections alone, where the memory can be rewritten.
+ * react}; every try starts from the task and the reflections alone, if the memory can be rewritten.
  *
  * @throws UsageError `NET_INVALID` for a limit of less than 1
  */

@@ -1,12 +1,12 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { openai } from "../../adapters/openai.ts";
 import { journalFacts } from "../../adapters/sqlite-runs.ts";
 import { findChromium } from "../../checks/chromium.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
 import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
 import { thrownText } from "../../kernel/value-text.ts";
+import { LESSON_LASTS } from "../../model/dialect.ts";
 import { priceOf } from "../../model/price.ts";
 import { chooseSandbox, probeBubblewrap } from "../../workspace/choose-sandbox.ts";
 import { runProcess } from "../../workspace/process.ts";
@@ -17,10 +17,13 @@ import { publicURL } from "../about.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host, valueIn } from "../host.ts";
-import { modelChoice, type ModelSettings } from "../model-settings.ts";
+import { dialectsFile, dialectText, readDialects } from "../kept-dialects.ts";
+import { modelAt } from "../model-choice.ts";
+import { isReachedByPackage, modelChoice, type ModelSettings } from "../model-settings.ts";
 import { variableOf } from "../option-values.ts";
 import { ENTRIES, type Flags } from "../options.ts";
-import { plural } from "../screen/amounts.ts";
+import { providerPackage } from "../provider-model.ts";
+import { momentText, plural } from "../screen/amounts.ts";
 import { type TextStyle, wrapped } from "../screen/layout.ts";
 import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
@@ -42,6 +45,8 @@ const PING_TOKENS = 512;
 export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
   const { host } = session;
   const { signal } = session.interruptions;
+  if (flags.dialects === true) return dialects(session, flags);
+  if (flags.clear === true) throw new UsageError("OPTION_CONFLICT", "Expected --dialects with --clear, got --clear alone. Add it.");
   const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
   const checks: Check[] = [checkNode(process.versions.node), git, sandbox, await checkPages(host), checkModel(host, flags)];
   checks.push(checkSettings(session));
@@ -52,6 +57,24 @@ export async function doctor(session: Session, flags: Flags): Promise<ExitCode> 
   const exitCode = exitCodeOfChecks(checks);
   await printResult(session, { type: "doctor", exitCode, checks }, (o) => checkLines(checks, o));
   return exitCode;
+}
+
+async function dialects(session: Session, flags: Flags): Promise<ExitCode> {
+  const place = storePlace(flags, session.host);
+  const known = readDialects(session, place);
+  const [file, isCleared] = [dialectsFile(place), flags.clear === true];
+  if (isCleared) await rm(file, { force: true });
+  await printResult(session, { type: "dialects", file, cleared: isCleared, dialects: known }, ({ width }) => [
+    ...known.flatMap(({ baseURL, model, dialect, at }) =>
+      wrapped(
+        `${shown(model, 80)} at ${shown(baseURL, 200)}: ${shown(dialectText(dialect), 1_000)}, until ${momentText(at + LESSON_LASTS)}`,
+        width,
+        2,
+      ),
+    ),
+    known.length === 0 ? "There are no lessons of the last 24 hours." : isCleared ? "Removed." : `Kept in ${shown(file, 300)}.`,
+  ]);
+  return 0;
 }
 
 /** 7 when the model could not be reached, 1 when something else fails, 0 when a run can work. */
@@ -111,12 +134,23 @@ export function checkModel({ env }: Host, flags: Flags): Check {
   }
   const { id, baseURL, keyFrom, price } = choice.model;
   const where = baseURL === undefined ? "" : `, base URL ${shown(publicURL(baseURL) ?? "that is no URL", 200)}`;
-  const text = `${shown(id, 80)}${where}, ${keyFrom === undefined ? "no key" : `key from ${keyFrom}`}`;
+  const byPackage = isReachedByPackage(id, baseURL) ? packageCheck(id) : undefined;
+  if (typeof byPackage === "object") return byPackage;
+  const text = `${shown(id, 80)}${where}${byPackage ?? ""}, ${keyFrom === undefined ? "no key" : `key from ${keyFrom}`}`;
   const known = priceOf(price === undefined ? { id } : { id, price });
   if (known !== undefined)
     return { name: "model", state: "ok", text: `${text}, $${known.input} in and $${known.output} out for a million tokens` };
   const hint = "Give its price with --price in,out.";
   return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
+}
+
+function packageCheck(id: string): Check | string {
+  try {
+    return `, by ${providerPackage(id)}`;
+  } catch (error) {
+    const [text, hint = ""] = errorReport(error, {}).message.split(" Install it: ");
+    return { name: "model", state: "fail", text: text ?? "", hint: `Install it beside Troupe: ${hint}` };
+  }
 }
 
 const SETTINGS: readonly (readonly [setting: string, ...variables: string[]])[] = [
@@ -149,11 +183,11 @@ async function ping({ host, interruptions }: Session, flags: Flags): Promise<Che
 
 /** Asks the model for one word. The only check that may cost something. */
 export async function pingModel(host: Host, settings: ModelSettings, signal: AbortSignal): Promise<Check & { readonly code?: string }> {
-  const { id, apiKey, baseURL } = settings;
+  const { id } = settings;
   const began = host.clock.now();
   const request = { messages: [{ role: "user" as const, content: "Answer with the word: ready" }], maxTokens: PING_TOKENS };
   try {
-    const model = openai({ model: id, apiKey, baseURL });
+    const model = modelAt(settings, id);
     await withTimeout(host.clock, PING_TIMEOUT, `an answer from ${id}`, signal, (limit) => model.chat(request, { signal: limit }));
   } catch (error) {
     if (error instanceof ControlError) throw error;

@@ -4,10 +4,10 @@ import type { Message } from "../../message/message.ts";
 import type { Sent, Arrival, EdgeFault } from "../record/event.ts";
 
 /*
- * The messages that reach a recipient, made from what the record has of the faults on their way.
+ * The messages that reach a recipient, derived from the recorded faults.
  *
- * Arrivals.R1 (`arrivedMessage`) a message that was not changed is the one that was sent. A changed one keeps its id, so an answer names it
- * as its parent; a copy has an id of its own, because a mailbox holds an id once.
+ * Arrivals.R1 (`arrivedMessage`) an unchanged message is the sent object. A changed one keeps its id, so an answer names it as its parent;
+ * a copy has its own id, because a mailbox holds an id once.
  */
 
 /** Calls `visit` for each recipient of a message, with its arrivals there: {@link whole} for a recipient without a fault. */
@@ -45,7 +45,7 @@ export function arrivedMessage(message: Message, { copy, reads }: Arrival): Mess
   return arrived;
 }
 
-/** The messages that were sent, by those that arrived in their place. */
+/** The sent messages, by the messages that arrived instead. */
 const sentAs = new WeakMap<Message, Message>();
 
 export function sentMessage(arrived: Message): Message {

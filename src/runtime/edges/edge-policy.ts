@@ -9,28 +9,28 @@ import type { Message } from "../../message/message.ts";
 import type { Sent, RecordedEdge } from "../record/event.ts";
 import { pairsOf } from "./pairs.ts";
 
-/** A message on its way from one role to another, as a policy of edges sees it. */
+/** A message from one role to another, as an edge policy sees it. */
 export interface EdgePassage {
   /** The message, as the policies before this one left it. */
   readonly message: Message;
   /** The role that sends it. */
   readonly from: string;
-  /** The role that it is for. */
+  /** The recipient. */
   readonly to: string;
   /** The tick at which it is sent. A tick is a unit of the run's clock: see `ClockKind`. */
   readonly tick: number;
-  /** The tick at which it arrives, if nothing delays it further: unless it was delayed, the next one, or with the clock `time` the same. */
+  /** The tick at which it arrives, if nothing delays it further: unless it was delayed, the next tick, or with the clock `time` the same tick. */
   readonly arrives: number;
   /**
-   * A stream of its own: a function of the seed, the policy's name, the id of the message and its recipient. A policy with a higher rate
+   * The policy's own stream: a function of the seed, the policy's name, the id of the message and its recipient. A policy with a higher rate
    * affects every message that one with a lower rate affects. Policies of the same name have different streams.
    */
   readonly random: RandomStream;
 }
 
 /**
- * What happens to a message on its way to one recipient. `delay` is added to what it has already; a `copy` is a further message, which the
- * next policies decide on for themselves, and all policies together make at most 1,000 of one message; `rewrite` changes what this
+ * What happens to a message on its way to one recipient. `delay` is added to its present delay; a `copy` is a further message, on which the
+ * next policies decide separately, and all policies together make at most 1,000 copies of one message; `rewrite` changes what this
  * recipient reads: a content without a payload removes the payload.
  */
 export type EdgeDecision =
@@ -65,7 +65,7 @@ export interface EdgePolicy {
    * `p1->p1` and, for all names that fit, by `p*-><self>` alone. Default: every message of a role to another one.
    */
   readonly pairs?: readonly string[];
-  /** A function of the passage alone, without waiting. Undefined: the message is delivered. */
+  /** A synchronous function of the passage alone. Undefined: the message is delivered. */
   decide(passage: EdgePassage): EdgeDecision | undefined;
 }
 
@@ -104,7 +104,7 @@ export const MAX_COPIES = 1_000;
 
 const MAX_SHOWN = 300;
 
-/** Refuses policies other than those of a run's record, which has no secrets. */
+/** Refuses policies that differ from the record of the run, which has no secrets. */
 export function assertSameEdges(recorded: readonly RecordedEdge[], given: readonly EdgePolicy[] | undefined, mask: Mask): void {
   const [then, now] = [recorded, recordedEdges(given)].map((edges) => canonicalJson(masked(mask, edges)));
   if (then === now) return;
@@ -116,17 +116,17 @@ export function assertSameEdges(recorded: readonly RecordedEdge[], given: readon
 }
 
 export interface EdgeDecisions {
-  /** Returns the messages of a role with the faults on their way. */
+  /** Returns the messages of a role with their faults. */
   pass(said: readonly Sent[], from: string, tick: number): readonly Sent[];
 }
 
 export interface EdgeRun {
   readonly state: Pick<RunState, "seed" | "clock" | "bounds">;
-  /** Limit on the characters of one message where the bounds of the run have none. */
+  /** Limit on the characters of one message if the run does not bound them. */
   readonly messageLimit: number;
 }
 
-/** Returns what loads the code of policies; undefined where there are none, so that nothing is loaded or asked. */
+/** Returns the loader of the code of policies; undefined without policies. */
 export function loaderOf(policies: readonly EdgePolicy[] | undefined, run: () => EdgeRun): (() => Promise<EdgeDecisions>) | undefined {
   if (policies === undefined || policies.length === 0) return undefined;
   return () => import("./edges.ts").then(({ Edges }) => new Edges(policies, run()));

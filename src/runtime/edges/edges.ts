@@ -23,13 +23,13 @@ interface Passed extends Pick<EdgePassage, "from" | "to" | "tick"> {
 }
 
 /**
- * Decides by policies, in their order, what happens to messages on their way. It owns nothing but the policies.
+ * Applies the edge policies to messages, in the order of the policies. It owns only the policies.
  *
- * Edges.G1 (`#struck`) a decision is a function of the seed, the policy, the message and its recipient: not of other messages, nor of
- * policies of other names.
- * Edges.G2 (`pass`) a message that nothing happens to is returned as it is.
- * Edges.G3 (`decisionOf`) a policy that throws, or answers what is no decision, fails the activation: none of its messages is sent.
- * Edges.G4 (`#struck`) a message has at most 1,000 copies for one recipient, over all policies.
+ * Edges.G1 (`#applied`) a decision is a function of the seed, the policy, the message and its recipient; other messages and
+ * policies do not affect it.
+ * Edges.G2 (`pass`) a message without faults is returned unchanged.
+ * Edges.G3 (`decisionOf`) a policy that throws or returns an invalid decision fails the activation, which then sends no message.
+ * Edges.G4 (`#applied`) a message has at most 1,000 copies for one recipient, over all policies.
  */
 export class Edges implements EdgeDecisions {
   readonly #run: EdgeRun;
@@ -55,7 +55,7 @@ export class Edges implements EdgeDecisions {
     const by = new Set<string>();
     for (const ranked of this.#policies) {
       if (!ranked.pairs.covers(passed.from, passed.to)) continue;
-      const next = arrives.flatMap((arrival) => this.#struck(ranked, arrival, passed));
+      const next = arrives.flatMap((arrival) => this.#applied(ranked, arrival, passed));
       if (next.length === arrives.length && next.every((arrival, index) => arrival === arrives[index])) continue;
       arrives = next;
       by.add(ranked.policy.name);
@@ -63,7 +63,7 @@ export class Edges implements EdgeDecisions {
     return by.size === 0 ? undefined : { to: passed.to, by: [...by], arrives };
   }
 
-  #struck({ policy, nth }: Ranked, arrival: Arrival, passed: Passed): readonly Arrival[] {
+  #applied({ policy, nth }: Ranked, arrival: Arrival, passed: Passed): readonly Arrival[] {
     const { sent, from, to, tick } = passed;
     const { seed, clock, bounds } = this.#run.state;
     const message = arrivedMessage(sent.message, arrival);
@@ -109,7 +109,7 @@ type Reads = NonNullable<Arrival["reads"]>;
 
 const delivered: Checked = Object.freeze({ kind: "deliver" });
 
-/** @throws UsageError `EDGE_FAILED` for a policy that throws, or answers what is no decision */
+/** @throws UsageError `EDGE_FAILED` for a policy that throws or returns an invalid decision */
 function decisionOf(policy: EdgePolicy, passage: EdgePassage): Checked {
   let answer: unknown;
   let checked: Checked | undefined;
@@ -134,7 +134,7 @@ function checkedDecision(answer: unknown, message: Message): Checked | undefined
     case "drop":
       return { kind };
     case "delay":
-      // The clock of a run may stand between whole ticks.
+      // The clock of a run may be between whole ticks.
       return typeof ticks === "number" && ticks >= 0 && ticks <= Number.MAX_SAFE_INTEGER ? { kind, ticks } : undefined;
     case "copy":
       return isCount(copies) && copies <= MAX_COPIES ? { kind, copies } : undefined;

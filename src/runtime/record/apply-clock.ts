@@ -8,7 +8,7 @@ import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from ".
  * The delivery of messages in time: at once, at the end of a round, or at a later tick of the run's clock.
  */
 
-/** Applies that a round ended, or a stage of it: its messages are delivered, and at the end of a round those that are due. */
+/** Applies the end of a round or of a stage: delivers its messages and, at the end of a round, the messages that are due. */
 export function endRound(state: RunState, { round, stage }: RoundEnded): void {
   if (round !== state.round) throw damaged(`round ${round} ended in round ${state.round}`);
   if (stage !== undefined && stage !== state.stage) throw damaged(`stage ${stage} of round ${round} ended in stage ${state.stage}`);
@@ -21,7 +21,7 @@ export function endRound(state: RunState, { round, stage }: RoundEnded): void {
   if (stage === undefined) state.deadBefore = state.dead.length;
 }
 
-/** Notes who belongs to a round in which messages are delivered at once, when its first activation begins or ends. */
+/** At the first activation of a round with immediate delivery, stores which roles belong to the round. */
 export function beginRound(state: RunState): void {
   if (state.roundStart !== undefined || state.clock !== "rounds" || state.delivery !== "turn") return;
   state.roundStart = { roles: state.roles.size, ready: state.ready.size };
@@ -47,7 +47,7 @@ export function advanceClock(state: RunState, { tick, role }: ClockAdvanced): vo
 }
 
 function arrive(state: RunState, messages: Pending[]): void {
-  // Before the end of a round messages come in an order that depends on latency.
+  // During a round messages come in an order that depends on latency.
   messages.sort((a, b) => a.order - b.order);
   if (state.arrival === "sender") messages.sort((a, b) => inOrder(a.sent.message.sentFrom, b.sent.message.sentFrom));
   for (const { order, sent, part } of state.arrival === "shuffled" ? shuffled(state, messages) : messages) {
@@ -56,7 +56,7 @@ function arrive(state: RunState, messages: Pending[]): void {
   }
 }
 
-/** The order of a message depends on no other message, so a shard that has only some of them orders these as one environment does. */
+/** The order of a message depends on no other message, so a shard orders its part as a single environment does. */
 function shuffled(state: RunState, messages: readonly Pending[]): readonly Pending[] {
   const seed = seedNow(state);
   const placed = messages.map((pending) => ({ pending, drawn: new LightStream(seed, pending.sent.message.id, state.tick).next() }));
@@ -78,7 +78,7 @@ function orderDead(state: RunState): void {
   if (ordered.some((letter, index) => letter !== came[index])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
 }
 
-/** The first failing role depends on latency. Letters without a failing role come before. */
+/** Sorts dead letters, because the first failing role depends on latency. Letters without a failing role come first. */
 function placeOf(state: RunState, { reason }: DeadLetter): number {
   return reason.kind === "failed" ? roleOf(state, reason.role).index : -1;
 }

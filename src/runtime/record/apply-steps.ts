@@ -130,7 +130,7 @@ function settleLost(state: RunState, settled: SettledTry): void {
   if (model !== undefined) state.byModel.correct(model, before, after);
 }
 
-/** Milliseconds: when an event was recorded. Where no journal keeps the run, no time is needed: nothing of it outlives the process. */
+/** Milliseconds: when an event was recorded. If no journal keeps the run, no time is needed: nothing of it outlives the process. */
 export function timeOf(event: RunEventBody): number {
   return "time" in event && typeof event.time === "number" ? event.time : 0;
 }

@@ -5,7 +5,7 @@ import type { RoleState } from "./role-state.ts";
 import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
 import { read } from "./turn-count.ts";
 
-/** Applies that roles were hired on the way. One that was retired before comes back with its memory and its state. */
+/** Applies hires during the run. A retired role returns with its memory and its state. */
 export function hire(state: RunState, { roles }: RoleHired): void {
   state.teamChanges += 1;
   for (const role of roles) {
@@ -19,8 +19,8 @@ export function hire(state: RunState, { roles }: RoleHired): void {
 }
 
 /**
- * Applies that a role was retired. Its unread messages become dead letters. The activation under way keeps its own; one that was cut off is
- * given up.
+ * Applies the retirement of a role. Its unread messages become dead letters. An activation under way keeps its messages; an interrupted one
+ * is discarded.
  */
 export function retire(state: RunState, event: RoleRetired): void {
   const { role: name, keeps } = event;
@@ -48,7 +48,7 @@ function leaveLine(state: RunState, role: RoleState): void {
   ready.delete(role);
 }
 
-/** Brings a role of the record into a team that it does not belong to. */
+/** Adds a recorded role to the team. */
 export function takeBack(state: RunState, known: RoleState, role: HiredRole): void {
   known.hireAgain(role);
   if (!known.isHired) known.join(state.teamChanges);

@@ -126,7 +126,7 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
     case "run.ended":
       return end(state, event);
     case "run.erased":
-      // An activation that is open may need what was erased.
+      // An open activation may need the erased words.
       state.erased ||= event.partly !== true || state.open.size > 0;
       return;
   }
@@ -154,7 +154,7 @@ function end(state: RunState, { status, error }: RunEnded): void {
   state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
   state.takes = 0;
   rest(state);
-  // While a try is lost, the run stays the same spender: what is kept for the try is given back to it.
+  // While a try is lost, the run stays the same spender, so it gets the hold of the try back.
   if (status === "finished" && !hasMail(state) && state.lost.length === 0)
     state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
@@ -253,7 +253,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   state.open.add(role.name);
 }
 
-/** Applies that an open activation began again: if the process dies now, it may be the cause. */
+/** Applies a restart of an open activation: if the process dies now, the activation may be the cause. */
 function resumeActivation(state: RunState, event: ActResumed): void {
   openNamed(state, event.act).isUnderWay = true;
 }
@@ -278,8 +278,8 @@ function endActivation(state: RunState, event: ActEnded): void {
 }
 
 /**
- * Applies that an attempt failed. It is tried again with the same messages, at once or when the run is resumed. The next attempt gets the
- * good answers if a step failed, and also if the failure ended the run: then the code has most likely been fixed.
+ * Applies a failed attempt. The next attempt gets the same messages, at once or when the run is resumed. It also gets the good answers if a
+ * step failed, or if the failure ended the run: then the code has most likely been fixed.
  */
 function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
@@ -383,7 +383,7 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
   return good;
 }
 
-/** An effect has the same key in every attempt, so one that the failed attempt began may continue in the next one. */
+/** An effect has the same key in every attempt, so the next attempt may continue an effect of the failed one. */
 function paidSoFar(role: RoleState): ReadonlyMap<string, number> {
   const paid = new Map(role.retry.paid);
   for (const [key, record] of role.open?.steps ?? []) if (record.paid > 0) paid.set(key, (paid.get(key) ?? 0) + record.paid);

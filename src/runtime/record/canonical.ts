@@ -7,7 +7,7 @@ import type { ActEnded, ActFailed, ClockAdvanced, HiredRole, RecordedMemoryOp, R
 import { rewriting, rewritten } from "./rewritten-event.ts";
 
 /**
- * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps are in the order they were
+ * Returns the behavior of a run as text, one line for each entry, which is equal for equal behavior. Steps are in the order they were
  * asked within their activation, activations by round and hire order (with the scheduler `eager`, in the order they ended). The text leaves
  * out values that may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
  * messages from outside.
@@ -109,7 +109,7 @@ class CanonicalLog {
     }
   }
 
-  /** A round may be reached in one step or, where the run was stopped on the way, in two. */
+  /** A round may be reached in one step or, if the run was stopped on the way, in two. */
   #advance({ type, tick, role }: ClockAdvanced): void {
     if (this.#terms.clock === "rounds") this.#round = tick;
     else this.#push(0, [{ type, tick, role }]);

@@ -18,7 +18,7 @@ export interface Delayed extends Pending {
 }
 
 /**
- * Returns the tick at which a message arrives that a role sends now; undefined where it arrives as if it had no delay.
+ * Returns the tick at which a message arrives that a role sends now; undefined if it arrives as if it had no delay.
  *
  * @throws UsageError `DELAY_INVALID`
  */

@@ -11,10 +11,10 @@ import { rewriting, rewritten, withChanges } from "./rewritten-event.ts";
 /*
  * Events without the words of people. What was said, asked, answered, remembered and planned is replaced, so that the record still folds to a
  * state of the same shape. The names of tenants, roles, actions and tools stay, and so do the members of objects, times, costs and counts of
- * tokens. An address that is no such name goes.
+ * tokens. An address that is no such name is replaced.
  */
 
-/** Decides what is replaced. Where all words of the run go, numbers of unknown meaning and what is kept with the run go too. */
+/** Decides what is replaced. If all words of the run are erased, numbers of unknown meaning and the value kept with the run are too. */
 export interface Erasure extends StringErasure {
   /** Returns the replacement of a string: a tombstone, or the string itself. */
   text(text: string): string;
@@ -28,14 +28,14 @@ export interface Eraser {
   count(): number;
   /** Replaces every string. */
   readonly all: Erasure;
-  /** Replaces strings that repeat one of these. A short one is found as a whole string, or in quotes. */
+  /** Replaces strings that repeat one of these. A short string must match as a whole or in quotes. */
   repeating(texts: readonly string[]): Erasure;
 }
 
 /**
  * Returns what replaces strings: by a tombstone with a hash and the time. Equal strings have equal hashes in one erasure.
  *
- * @param key is thrown away afterwards: the hash of a telephone number could be guessed
+ * @param key discarded afterwards, because the hash of a telephone number could be guessed
  */
 export function eraserOf(key: string, time: number): Eraser {
   const at = new Date(time).toISOString();
@@ -63,7 +63,7 @@ export function eraserOf(key: string, time: number): Eraser {
   };
 }
 
-/** Characters of a string that is found within another without quotes. */
+/** Minimum characters of a string that may match within another without quotes. */
 const MIN_LENGTH = 8;
 
 /** Names that every run has. */
@@ -73,7 +73,7 @@ const COMMON: readonly string[] = [
 ];
 
 /**
- * Returns the names that stay in the events of a run: of roles, and of what they watch and do. Their traits, which stay too, have them. Any other
+ * Returns the names that stay in the events of a run: of roles, and of what they watch and do. They are part of the traits, which stay too. Any other
  * address may be the words of a person or a model.
  */
 export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
@@ -98,7 +98,7 @@ export function erasing(words: Erasure, names: ReadonlySet<string>): (event: Run
     value,
     plan: (plan) => free(plan, words, PLAN),
     name: (name) => (names.has(name) ? name : text(name)),
-    // An id that its sender chose may be words. One that the runtime gave has a `#`.
+    // An id chosen by its sender may be words. An id of the runtime has a `#`.
     id: (id) => (id.includes("#") ? id : text(id)),
     state: (change) => stateChange(change, words),
     role: (role) => ({ ...role, state: value(role.state) }),
@@ -145,7 +145,7 @@ function stateChange({ set, unset, within }: StateChange, erase: Erasure): State
   return { set: free(set, erase), unset, ...(within && { within: Object.fromEntries(inner) as typeof within }) };
 }
 
-/** Leaves what a server keeps with a run, which is no words of a person, and notes that the rest was erased. */
+/** Keeps the values of a server, which are no words of a person, and marks the rest as erased. */
 function aboutOf(about: Json): Json {
   const server = isRecord(about) && about["server"] !== undefined ? { server: about["server"] as Json } : {};
   return { ...server, erased: true };

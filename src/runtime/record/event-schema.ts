@@ -72,7 +72,7 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
       /** Limit on the characters of one message. */
       messageLimit: whole.exactOptional(),
       mailbox: mailbox.exactOptional(),
-      /** Limit on concurrent activations, where it affects their order. */
+      /** Limit on concurrent activations, if it affects their order. */
       concurrency: whole.exactOptional(),
       /** Deaths of the process during one activation after which its message is given up. */
       poisonAfter: whole.exactOptional(),
@@ -85,7 +85,7 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
       traits: jsonRecord,
       state: jsonRecord,
       memoryLimit: whole.exactOptional(),
-      /** The bound of its mailbox, where it differs from the run's. */
+      /** The bound of its mailbox, if it differs from the run's. */
       mailbox: mailbox.exactOptional(),
     }),
     recordedEdge: closed({ name: text, parameters: jsonRecord.exactOptional(), pairs: texts.exactOptional() }),
@@ -109,7 +109,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
     copy: whole.exactOptional(),
     /** What the recipient reads instead. */
     reads: closed({ content: text, instructContent: json.exactOptional() }).exactOptional(),
-    /** The tick at which it arrives, where the edges delayed it. */
+    /** The tick at which it arrives, if the edges delayed it. */
     due: number.exactOptional(),
   });
   return {
@@ -119,7 +119,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
       to: text,
       /** The names of the policies that did something, in their order. */
       by: texts,
-      /** Nothing for a lost message; more than one arrival where it was copied. */
+      /** Nothing for a lost message; more than one arrival if it was copied. */
       arrives: list(arrival),
     }),
     memoryOp: z.union([
@@ -175,11 +175,11 @@ const openings = (parts: Parts, { bounds, forkPoint, hiredRole, json, recordedEd
     parameters: json.exactOptional(),
     /** The delivery of messages. Left out for the schedulers of this package, whose names imply it. */
     delivery: z.enum(["round", "turn"]).exactOptional(),
-    /** The clock of the run, where its delivery or the name of the scheduler does not imply it. */
+    /** The clock of the run, if its delivery or the name of the scheduler does not imply it. */
     clock: z.enum(["rounds", "activations", "time"]).exactOptional(),
     /** The order of messages that arrive together. Left out for the order in which their senders were hired. */
     arrival: z.enum(["shuffled", "sender"]).exactOptional(),
-    /** The seeds of a fork's parents, where they differ from its own: each with the last event before which it held. */
+    /** The seeds of a fork's parents, if they differ from its own: each with the last event before which it held. */
     pastSeeds: list(closed({ to: whole, seed: text })).exactOptional(),
     /** Micro-dollars. */
     budget: whole.exactOptional(),
@@ -195,7 +195,7 @@ const openings = (parts: Parts, { bounds, forkPoint, hiredRole, json, recordedEd
     ...sentFields(parts),
     /** The message came while a round was under way, and waits for its end. */
     atBarrier: yes,
-    /** Index of the sender in the order of hiring, where a role sent it that acts in another shard of the run. */
+    /** Index of the sender in the order of hiring, if a role sent it that acts in another shard of the run. */
     order: whole.exactOptional(),
   },
 });
@@ -212,7 +212,7 @@ const stepEvents = ({ error, json, number, settled, text, whole, yes }: Parts) =
     take: whole,
     /** The value of `now()` until the first answer. */
     at: number,
-    /** The number of changes of the team before it began, where more came before this event: an activation knows the team as it was then. */
+    /** The number of changes of the team before it began, if more came before this event: an activation knows the team as it was then. */
     teamAt: whole.exactOptional(),
   },
   /** An activation that a crash had left open began again. Recorded before its body runs, and only while the cause of a crash is searched. */
@@ -263,11 +263,11 @@ const activationEnds = (parts: Parts) => {
   const { error, memoryOp, json, number, text, texts, whole, unrepeated } = parts;
   const end = {
     ...{ act: text, role: text, round: whole, take: whole },
-    /** Milliseconds: when it began, where no `act.started` has it. */
+    /** Milliseconds: when it began, if no `act.started` has it. */
     at: number.exactOptional(),
-    /** As in `act.started`, where there is none. */
+    /** As in `act.started`, if there is none. */
     teamAt: whole.exactOptional(),
-    /** Keys of its own steps in the order its last attempt asked for them, where that differs from the recorded order. */
+    /** Keys of its own steps in the order its last attempt asked for them, if that differs from the recorded order. */
     asked: texts.exactOptional(),
     /** Recorded steps whose effect was repeated and failed. Their recorded answers stay. */
     unrepeated: list(unrepeated).exactOptional(),
@@ -311,7 +311,7 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
   "clock.advanced": {
     /** The new tick; with rounds, the number of the next round. */
     tick: number,
-    /** The role that acts at this tick, where the scheduler drew both. */
+    /** The role that acts at this tick, if the scheduler drew both. */
     role: text.exactOptional(),
   },
   /** Roles were hired on the way: they get the messages that are routed from here on. */
@@ -333,7 +333,7 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
     uncertain: list(closed({ act: text, key: text, hold: whole })),
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),
-    /** The team, where it differs from the team before. */
+    /** The team, if it differs from the team before. */
     roles: list(hiredRole).exactOptional(),
     /** The run did not stop: it is a fork that continues another run's past. */
     forked: yes,
@@ -345,7 +345,7 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
   /** Lost tries were settled by a person, or because their time was over. */
   "run.settled": {
     settles: list(settled),
-    /** Micro-dollars that the settlements added in the run it was copied from: below 0 where they were less than the holds. */
+    /** Micro-dollars that the settlements added in the run it was copied from: below 0 if they were less than the holds. */
     saved: z.int().exactOptional(),
   },
   /** The run ended. It can be resumed, after the status `finished` only with a message that came since. */

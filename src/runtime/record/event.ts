@@ -24,7 +24,7 @@ export type RecordedBounds = PartOf<"bounds">;
 export type ForkPoint = PartOf<"forkPoint">;
 /** Why a run without a recorded end is resumed: its owner's process died, provably; a live owner lost or released it; or unknown (`taken`). */
 export type ResumeCause = PartOf<"cause">;
-/** What the edges did with a message on its way to one recipient. */
+/** The faults of one message for one recipient. */
 export type EdgeFault = PartOf<"fault">;
 /** A message as it arrives at one recipient. */
 export type Arrival = PartOf<"arrival">;
@@ -81,11 +81,11 @@ export type RunNotice =
       readonly act: string;
       readonly step: string;
       readonly try: number;
-      /** Characters of the try before this piece. A listener that has fewer has missed some. */
+      /** Characters of the try before this piece. A listener with fewer characters has missed a piece. */
       readonly at: number;
       readonly text: string;
     }
-  /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */
+  /** The text of a try is void: the try failed or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
   /**
    * The progress of a call of a tool: at most ten times a second, the newest text. It belongs to the `step.started` whose `key` is `step`. It
@@ -99,11 +99,11 @@ export type RunNotice =
       readonly tool: string;
       readonly text: string;
     }
-  /** A model or embedder is about to be asked: the price by which the call will be settled, or null where none is known. */
+  /** A model or embedder is about to be asked: the price by which the call will be settled, or null if none is known. */
   | { readonly type: "model.priced"; readonly model: string; readonly price: ModelPrice | null }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
   | { readonly type: "message.dropped"; readonly message: Message; readonly role: string }
-  /** The edges did something with a message on its way to a recipient. */
+  /** An edge policy changed the delivery of a message to a recipient. */
   | { readonly type: "message.fault"; readonly message: Message; readonly fault: EdgeFault }
   | { readonly type: "message.output"; readonly message: Message }
   | { readonly type: "message.unheard"; readonly message: Message }

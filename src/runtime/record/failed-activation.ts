@@ -1,6 +1,6 @@
 import type { ActEnded, ActFailed } from "./event.ts";
 
-/** An activation that failed, and of which nothing took effect. The run may have gone on without it: see the failure policies. */
+/** An activation that failed and changed nothing. The run may have continued: see the failure policies. */
 export interface FailedActivation {
   readonly role: string;
   /** `role#n~attempt`: the name of its last attempt. */
@@ -15,7 +15,7 @@ export interface FailedActivation {
 /** The failed activations by their names without the attempt. */
 export type FailedActivations = Map<string, FailedActivation>;
 
-/** Notes the end of an activation. One that fails and is tried again at once is no failure yet; one that ends well later is none any more. */
+/** Adds the end of an activation. A failure that is retried at once does not count yet; a later success removes the failure. */
 export function noteEnd(failures: FailedActivations, event: ActEnded | ActFailed): void {
   if (event.type === "act.ended") {
     if (failures.size > 0) failures.delete(nameIn(event.act));

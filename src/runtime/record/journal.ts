@@ -21,13 +21,13 @@ export interface RunsPage {
   readonly before?: string;
   /** Only runs whose id begins with this string. */
   readonly prefix?: string;
-  /** Adds the tally of each run, where the journal keeps one. Default false. */
+  /** Adds the tally of each run, if the journal keeps one. Default false. */
   readonly tallies?: boolean;
 }
 
 /**
- * How the epoch before a claim ended: `none` for the first claim, or where the last owner claimed through this journal object and has not
- * released the run; `released` and `drained` by the owner; `moved` from an owner that lives, by this claim; `died` where it is proven that
+ * How the epoch before a claim ended: `none` for the first claim, or if the last owner claimed through this journal object and has not
+ * released the run; `released` and `drained` by the owner; `moved` from an owner that lives, by this claim; `died` if it is proven that
  * the owner's process is gone while its machine runs. A claim that adds no event passes `died` to the next one. `taken`: unknown.
  */
 export type FormerOwner = "none" | "released" | "drained" | "died" | "moved" | "taken";
@@ -43,11 +43,11 @@ export interface Claim {
 export interface ClaimOptions {
   /** Takes the run also from a living owner in another process. SQLite, which cannot fence one, throws `RUN_OWNED` all the same. Default false. */
   readonly take?: boolean;
-  /** Throws `RUN_OWNED` also where the owner claimed through this journal object. Default false. */
+  /** Throws `RUN_OWNED` also if the owner claimed through this journal object. Default false. */
   readonly ifFree?: boolean;
   /**
-   * Called at most once, as soon as this journal knows that another owner has the run, or that it was removed: every append throws
-   * `EPOCH_STALE` from then on. Not called after `release` or `close`. It must not throw.
+   * Called at most once, when this journal learns that another owner has the run, or that the run was removed: every later append throws
+   * `EPOCH_STALE`. Not called after `release` or `close`. It must not throw.
    */
   readonly lost?: () => void;
   /** Receives the commands that others give for the run, see {@link Journal.command}. Its result, or its error, goes back to the sender. */
@@ -58,7 +58,7 @@ export interface ClaimOptions {
 export interface ReleaseOptions {
   /** The owner gives a run under way back, so that another process continues it. Default false. */
   readonly drained?: boolean;
-  /** What the next claim gets as `former` from an owner that only made a change: how the owner before it left, so that no death is hidden. */
+  /** The `former` of the next claim, from an owner that only made a change: how the previous owner left, so that a death stays visible. */
   readonly former?: FormerOwner;
 }
 
@@ -136,7 +136,7 @@ export interface Journal {
   newestSnapshot?(runId: string): Promise<RunSnapshot | undefined>;
   /** One run of the list, with its tally. Optional. @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN` */
   info?(runId: string): Promise<RunInfo>;
-  /** Writes something that belongs to no run, as durably as an append. Optional. @throws JournalError `JOURNAL_FULL`, `JOURNAL_UNWRITABLE` */
+  /** Makes a durable write that belongs to no run. Optional. @throws JournalError `JOURNAL_FULL`, `JOURNAL_UNWRITABLE` */
   probe?(): Promise<void>;
   /**
    * Replaces all events of a run in one step, and removes its snapshot, tally and commands. Optional: without it nothing can be erased.
@@ -144,14 +144,14 @@ export interface Journal {
    * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`
    */
   rewrite?(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void>;
-  /** Overwrites what was removed or rewritten in the files of the journal. Optional. @throws JournalError `JOURNAL_UNWRITABLE` while others use the file */
+  /** Overwrites removed and rewritten data in the files of the journal. Optional. @throws JournalError `JOURNAL_UNWRITABLE` while others use the file */
   purge?(): Promise<void>;
   /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Refuses arguments of a journal's methods that no run can have. @param numbers epochs and sequence numbers */
+/** Refuses invalid arguments of a journal's methods. @param numbers epochs and sequence numbers */
 export function takesRun(method: string, runId: unknown, ...numbers: readonly unknown[]): void {
   takes(method, "runId", runId, aText);
   for (const number of numbers) takes(method, "an epoch or a sequence number", number, kinds.count);
@@ -175,13 +175,13 @@ export async function runInfo(journal: Pick<Journal, "read" | "runs" | "info">, 
   if (journal.info !== undefined) return journal.info(runId);
   const info = (await journal.runs()).find((run) => run.runId === runId);
   if (info !== undefined) return info;
-  // It throws the reason why the list lacks the run.
+  // Throws the reason why the list lacks the run.
   for await (const _event of journal.read(runId, 0)) break;
   throw unknownRun(runId);
 }
 
 export function unknownRun(runId: string): JournalError {
-  const text = `Expected a run of this journal, got ${runId}, which it does not have. List its runs: journal.runs().`;
+  const text = `Expected a run of this journal, got ${runId}, which is unknown. List the runs: journal.runs().`;
   return new JournalError("RUN_UNKNOWN", text);
 }
 
@@ -215,6 +215,6 @@ export function pageOf(runs: readonly RunInfo[], { limit, before, prefix = "" }:
 export function unknownBefore(runId: string): JournalError {
   return new JournalError(
     "RUN_UNKNOWN",
-    `Expected a run of this journal to list the runs before it, got ${runId}, which it does not have. List from the newest.`,
+    `Expected a run of this journal, to list the runs before it, got ${runId}, which is unknown. List from the newest.`,
   );
 }

@@ -4,7 +4,7 @@ import type { RunState } from "./run-state.ts";
 
 /** A try whose end is unknown, because its process died. Its hold counts as spent until it is settled. */
 export interface LostTry extends Pick<StepStarted, "act" | "key" | "try" | "hold" | "unpriced" | "dropsRepeats"> {
-  /** The id of the model, where the step belongs to one. */
+  /** The id of the model, if the step belongs to one. */
   readonly model?: string;
   /** Milliseconds: when it was found lost. */
   readonly at: number;
@@ -16,8 +16,8 @@ interface Successor extends Pick<LostTry, "act" | "key"> {
 }
 
 /**
- * Returns the settlements of the lost tries that a try repeats: those of the same request, in whatever attempt. They cost what it cost; one
- * that the server has dropped in its favour costs nothing.
+ * Returns the settlements of the lost tries of the same request, in any attempt, that a try repeats. They cost as much as the try; a lost try
+ * that the server dropped as a repetition costs nothing.
  */
 export function settledBy({ lost }: RunState, { act, key, dropsRepeats, cost }: Successor): readonly SettledTry[] {
   if (lost.length === 0) return lost as readonly never[];
@@ -27,7 +27,7 @@ export function settledBy({ lost }: RunState, { act, key, dropsRepeats, cost }: 
   return lost.filter(isRepeated).map((one) => settledAt(one, isDropped(one) ? 0 : cost));
 }
 
-/** Returns the lost tries of a step: the next try of it repeats them, also in another attempt. */
+/** Returns the lost tries of a step, which its next try repeats, also in another attempt. */
 export function lostAt({ lost }: RunState, { act, key }: Pick<LostTry, "act" | "key">): readonly LostTry[] {
   return lost.length === 0 ? lost : lost.filter((one) => one.key === key && roleNameIn(one.act) === roleNameIn(act));
 }
@@ -36,13 +36,13 @@ export function settledAt({ act, key, try: nth, hold, unpriced }: Omit<LostTry, 
   return { act, key, try: nth, hold, cost, ...(unpriced === undefined ? {} : { unpriced }) };
 }
 
-/** Returns the settlement of the tries that were lost before a time, at nothing. They are in no open activation that is about to repeat them. */
+/** Returns settlements at zero for tries lost before a time, unless an open activation is about to repeat them. */
 export function overdueTries({ lost }: RunState, before: number): readonly [] | readonly [RunSettled] {
   const settles = lost.filter(({ at }) => at <= before).map((one) => settledAt(one, 0));
   return settles.length === 0 ? [] : [{ type: "run.settled", settles }];
 }
 
-/** Returns what settlements add to the spending in which the holds count. Micro-dollars, and calls without a known price. */
+/** Returns the difference that settlements make to the spending: micro-dollars, and calls without a known price. */
 export function settledMore(settles: readonly SettledTry[] = []): { readonly known: number; readonly unpriced: number } {
   let [known, unpriced] = [0, 0];
   for (const one of settles) {

@@ -5,7 +5,7 @@ import type { RunStarted } from "./event.ts";
 import { messageChange, type Rewriting, rewriting, withChanges } from "./rewritten-event.ts";
 
 /*
- * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
+ * Removes secrets from values before they are recorded. Each function returns the same object if it has no secret.
  */
 
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
@@ -31,8 +31,8 @@ export function maskedRules<R extends Rules>(mask: Mask, rules: R): R {
 }
 
 /**
- * Masks the messages of an event, the state of its roles and its description of the team. Steps and errors are masked where they are made,
- * because a role must get the recorded value. Names of roles stay, because they are addresses.
+ * Masks the messages of an event, the state of its roles and its description of the team. The code that creates steps and errors
+ * masks them, because a role must get the recorded value. Names of roles stay, because they are addresses.
  */
 export function masking(mask: Mask): Rewriting {
   const value = <T>(json: T): T => masked(mask, json);

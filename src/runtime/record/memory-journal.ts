@@ -249,6 +249,6 @@ function owned(runId: string): JournalError {
 function forgotten(runId: string): JournalError {
   return new JournalError(
     "RUN_FORGOTTEN",
-    `Expected a run of this journal, got ${runId}, which had ended and was forgotten to make room. Raise the journal's limits or use one on disk; to begin it again, remove it first.`,
+    `Expected a run of this journal, got ${runId}, which had ended and was dropped to make room. Raise the journal's limits, or use a journal on disk. To start the run again, remove it first.`,
   );
 }

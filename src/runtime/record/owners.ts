@@ -9,7 +9,7 @@ interface Owner extends Pick<ClaimOptions, "lost" | "command"> {
 /**
  * The owners that claimed their runs through one journal object. It owns their callbacks; the journal owns the epochs.
  *
- * Owners.W1 (`began`) an owner is notified once that its epoch is over, also of a later claim through the same object.
+ * Owners.W1 (`began`) an owner is notified once when its epoch ends, also by a later claim through the same object.
  * Owners.W2 (`ended`, `clear`) an owner that released its run, or whose journal was closed, is not notified.
  */
 export class Owners {
@@ -19,7 +19,7 @@ export class Owners {
     return this.#owners.has(runId);
   }
 
-  /** Notes a claim. Of two claims whose answers came in the wrong order the newer one holds. */
+  /** Stores a claim. If the answers of two claims come in the wrong order, the newer claim counts. */
   began(runId: string, epoch: number, { lost, command }: ClaimOptions): void {
     const before = this.#owners.get(runId);
     if (before !== undefined && before.epoch > epoch) return lost?.();
@@ -48,7 +48,7 @@ export class Owners {
     const owner = this.#owners.get(runId);
     if (owner === undefined) throw unowned(runId);
     if (owner.command === undefined) {
-      const text = `Expected an owner of run ${runId} that takes commands, but this one takes none. Wait until it has released the run.`;
+      const text = `Expected the owner of run ${runId} to take commands, but it does not. Wait until it has released the run.`;
       throw new JournalError("RUN_OWNED", text, { data: { runId } });
     }
     return jsonRoundTrip(await owner.command(jsonRoundTrip(command)));

@@ -14,15 +14,15 @@ export interface PendingQuestion {
   /** The role that asks. */
   readonly role: string;
   readonly text: string;
-  /** The tool that the role may use or not, where that is the question: yes, no, always or `{ args }` answers it. */
+  /** The tool, if the question is whether the role may use it: yes, no, always or `{ args }` answers it. */
   readonly tool?: string;
-  /** The arguments of the call of that tool. The answer `{ args }` allows the call with others. */
+  /** The arguments of the tool call. The answer `{ args }` allows the call with other arguments. */
   readonly args?: JsonObject;
   /** The form of the answer; `checkAnswer` checks one. Undefined: any string. */
   readonly form?: QuestionForm;
-  /** The answer to offer. It is taken when the deadline passes. */
+  /** The suggested answer, which counts when the deadline passes. */
   readonly default?: Json;
-  /** Milliseconds since 1970. When it has passed, a resume of the run takes the default; without a default the question stays open. */
+  /** Milliseconds since 1970. After it, a resume of the run takes the default; without a default the question stays open. */
   readonly deadline?: number;
   /** The person or the role that the question is for. Undefined: anyone. */
   readonly to?: string;
@@ -51,7 +51,7 @@ export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: 
   return question;
 }
 
-/** Returns the error for a question that is not among those that wait: `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP` or `QUESTION_UNKNOWN`. */
+/** Returns the error for a question that is not open: `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP` or `QUESTION_UNKNOWN`. */
 export async function closedQuestion(
   events: AsyncIterable<RunEvent>,
   { runId, id, waiting }: { readonly runId: string; readonly id: string; readonly waiting: readonly PendingQuestion[] },
@@ -89,9 +89,9 @@ export function questionOf(runId: string, step: StepEvent): RecordedQuestion {
   return { id: stepId(runId, act, key), ...questionIn(step), act, key, try: nth };
 }
 
-/** Returns the question of a step without its id. That is a hash, which the page of the inspector does not make. */
+/** Returns the question of a step without its id, which is a hash that the inspector's page does not compute. */
 export function questionIn({ request, deadline }: Pick<StepEvent, "request" | "deadline">): Omit<PendingQuestion, "id"> {
-  // A record of elsewhere may hold anything.
+  // An imported record may have any value.
   const { role, question, tool, args, parameters, form: given, order, default: byDefault, to } = isRecord(request) ? request : {};
   const form = isRecord(given) && order !== undefined ? { ...given, order } : given;
   const called = isRecord(args) ? { args: args as JsonObject } : {};

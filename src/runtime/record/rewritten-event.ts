@@ -4,11 +4,11 @@ import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
 
-/** Returns a value with its words replaced; the same value where nothing is replaced. */
+/** Returns a value with its words replaced; the same object if it has no such words. */
 type Change<T> = (value: T) => T;
 type AnyChange = ((value: never) => unknown) | undefined;
 
-/** What replaces the words in an event. What is left out stays. */
+/** The replacements of the words in an event. A member left out changes nothing. */
 export interface Words {
   /** A string of a person or a model. */
   readonly text?: Change<string>;
@@ -22,14 +22,14 @@ export interface Words {
   readonly id?: Change<string>;
   readonly role?: Change<HiredRole>;
   readonly start?: Change<RunStarted>;
-  /** Where it is given, the values of steps are replaced too. */
+  /** If given, the values of steps are replaced too. */
   readonly error?: Change<ErrorRecord>;
 }
 
 /** The changes by type of event. */
 export type Rewriting = { readonly [T in RunEventBody["type"]]?: AnyChange };
 
-/** Returns an event with its words replaced; the same event where that changes nothing. */
+/** Returns an event with its words replaced; the same object if it has no such words. */
 export function rewritten<B extends RunEventBody>(body: B, changes: Rewriting): B {
   const change = changes[body.type] as Change<B> | undefined;
   return change === undefined ? body : change(body);
@@ -43,7 +43,7 @@ export function rewriting(words: Words): Rewriting {
     meant: name && items(members({ wrote: name })),
     faults: value && items(members({ arrives: items(members({ reads: value })) })),
   });
-  // Most messages have no other members: these are not looked for.
+  // Most messages have no other members, so the search is skipped.
   const sent = <S extends Sent>(given: S): S => {
     const { message: before, dead, meant, faults } = given;
     const now = message(before);
@@ -59,7 +59,7 @@ export function rewriting(words: Words): Rewriting {
   const ended: Change<ActEnded> = (event) => {
     const said = all(event.said);
     const memory = ops(event.memory);
-    const working = ops(event.working);
+    const working = event.working.length === 0 ? event.working : ops(event.working);
     const isSame = said === event.said && memory === event.memory && working === event.working;
     const changed = isSame ? event : { ...event, said, memory, working };
     const isPlain = (event.state ?? event.plan ?? event.joins ?? event.summary ?? event.unrepeated) === undefined;
@@ -108,7 +108,7 @@ export function messageChange({ text, value, name, id }: Words): Change<Message>
   };
 }
 
-/** Returns the change of an object by those of its members. */
+/** Returns the change of an object, from the changes of its members. */
 function members<T extends object>(changes: { readonly [member: string]: AnyChange }): Change<T> {
   const given = Object.entries(changes).filter(([, change]) => change !== undefined) as [keyof T, Change<unknown>][];
   return (object) => {
@@ -140,7 +140,7 @@ function record<T>(change: Change<T>): Change<{ readonly [key: string]: T }> {
   return (given) => withChanges(given, Object.fromEntries(Object.entries(given).map(([key, member]) => [key, change(member)])));
 }
 
-/** Returns the object with the members that are others; itself where none is. */
+/** Returns the object with the changed members; itself if no member changed. */
 export function withChanges<T extends object>(object: T, changes: { readonly [K in keyof T]?: T[K] | undefined }): T {
   let copy: T | undefined;
   for (const key of Object.keys(changes) as (keyof T)[])

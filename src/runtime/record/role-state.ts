@@ -19,7 +19,7 @@ export interface StepRecord {
   readonly inFlight: boolean;
   /** Micro-dollars of the tries that have ended. */
   readonly paid: number;
-  /** The last try that its receiver has answered with a failure; 0: none. */
+  /** The last try that the receiver answered with a failure; 0: none. */
   readonly answered: number;
   readonly outcome: StepOutcome | undefined;
 }
@@ -29,13 +29,13 @@ export interface StepOutcome {
   readonly value: Json;
   readonly error: ErrorRecord | undefined;
   readonly at: number;
-  /** The number of changes of the team before it was recorded. */
+  /** Number of team changes before it was recorded. */
   readonly teamAt: number;
   /** The answer is the default of a question whose deadline passed. */
   readonly byDeadline?: true;
-  /** Micro-dollars that it had cost in the run that it was taken from. */
+  /** Micro-dollars that it cost in its original run. */
   readonly saved?: number;
-  /** What the steps inside it had used, where these are not known any more. */
+  /** Spending of its inner steps, if the steps are no longer stored. */
   readonly inside?: StepSpending;
 }
 
@@ -52,7 +52,7 @@ export interface OpenActivation {
   readonly attempt: number;
   readonly take: number;
   readonly at: number;
-  /** The number of changes of the team before it began. */
+  /** Number of team changes before it began. */
   readonly teamAt: number;
   readonly steps: Map<string, StepRecord>;
   /** Deaths of the process during it since the last progress of the run. */
@@ -96,7 +96,7 @@ interface RareParts {
   readonly summary: RoleSummary;
   readonly workingMemory?: Memory;
   readonly hiredAgain?: HiredAs;
-  /** The changes of the team by which the role came and left in turn. Undefined: it was there from the start. */
+  /** The team changes by which the role joined and left, alternating. Undefined: it belonged to the first team. */
   readonly turns?: readonly number[];
 }
 
@@ -105,11 +105,11 @@ const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins:
 /**
  * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
- * A part is made when it is first needed: an idle role is its name, its index and a shared definition. The first definition gives the initial
- * state and the memory limit, also when the role is hired again by another.
+ * Parts are created when first needed: an idle role has a name, an index and a shared definition. The first definition sets the initial state
+ * and the memory limit, even if the role is hired again with another definition.
  *
- * RoleState.R3 (`wasHired`) whether it belonged to the team is known for every change of the team, so an activation that runs again finds the
- * team that it began with.
+ * RoleState.R3 (`wasHired`) it records every joining and leaving, so an activation that runs again finds the team that it began
+ * with.
  */
 export class RoleState {
   readonly name: string;
@@ -163,18 +163,18 @@ export class RoleState {
     return turns === undefined || turns.length % 2 === 1;
   }
 
-  /** True where it belonged to the team after that many changes of the team. */
+  /** True if it belonged to the team after `teamAt` team changes. */
   wasHired(teamAt: number): boolean {
     const { turns } = this.#rare;
     return turns === undefined || turns.filter((turn) => turn <= teamAt).length % 2 === 1;
   }
 
-  /** Notes that a later event hires the role. */
+  /** Called for a role that a later event hires. */
   awaitHire(): void {
     this.#rare = { ...this.#rare, turns: [] };
   }
 
-  /** Lets it come, or come back, with a change of the team. */
+  /** Adds the role to the team, or returns it, by a team change. */
   join(change: number): void {
     this.#rare = { ...this.#rare, turns: [...(this.#rare.turns ?? []), change] };
   }
@@ -196,13 +196,13 @@ export class RoleState {
     return this.#mailbox?.size ?? 0;
   }
 
-  /** The number of its first waiting messages that its present activation has taken, or that are to be tried again. */
+  /** Number of waiting messages, from the first, that the present activation has taken or the next one will retry. */
   get taken(): number {
     const { open, retry } = this;
     return Math.max(open?.take ?? retry.retake ?? 0, retry.isolated);
   }
 
-  /** Puts messages into its empty mailbox, in the order in which they are to leave. */
+  /** Puts messages into its empty mailbox, first out first. */
   refill(messages: readonly Message[]): void {
     if (messages.length > 0) this.mailbox.refill(messages, this.taken);
   }
@@ -250,7 +250,7 @@ export class RoleState {
     return `${this.name}#${this.n}~${this.retry.failures + 1}`;
   }
 
-  /** Ends the present activation for good. Of its attempts only the messages that are still to be tried alone are kept. */
+  /** Ends the present activation for good. Only the messages still to be tried alone are kept from its attempts. */
   completeActivation(): void {
     this.n += 1;
     const isolated = this.retry.isolated - 1;
@@ -258,14 +258,14 @@ export class RoleState {
     this.retry = isolated > 0 ? { ...NO_RETRY, isolated, retake: 1 } : NO_RETRY;
   }
 
-  /** Gives up the present activation, if one was begun. Its name is not used again. */
+  /** Discards the present activation, if there is one. Its name is not used again. */
   abandonActivation(): void {
     if (this.open !== undefined || this.retry.failures > 0) this.n += 1;
     this.open = undefined;
     this.retry = NO_RETRY;
   }
 
-  /** Returns its state as plain data: a copy of what changes, with the messages and definitions that never change. */
+  /** Returns its state as plain data: mutable parts are copied, messages and definitions shared. */
   form() {
     const { name, n, ranIn, custom, open, retry } = this;
     const rare = this.#rare;

@@ -17,9 +17,9 @@ export interface OwnedRun {
 
 /** Observes the events of a run. */
 export interface Observer {
-  /** True when it observes events of a type now. Without a journal, an event without observers is not made. */
+  /** True if it observes events of a type now. Without a journal, an event without observers is not created. */
   observes(type: RunEvent["type"]): boolean;
-  /** Receives every event once it is durable; where the run keeps no history, the end of an activation comes with the messages it took. */
+  /** Receives every durable event; if the run keeps no history, an `act.ended` comes with the messages that the activation took. */
   observe(event: RunEvent, taken?: readonly Message[]): void;
   /** Receives every message that a full mailbox dropped. */
   dropped(role: string, message: Message): void;
@@ -43,15 +43,15 @@ const LINGER = 3;
 
 /**
  * Records the events of a run: numbers them, applies them at once and in order, and writes them later. It owns the events that are not durable
- * yet. The state belongs to its maker and is written by `apply` alone.
+ * yet. Only `apply` writes the state, which belongs to the caller.
  *
  * RunLog.W0 (`record`) no secret is ever recorded.
  * RunLog.W1 (`#write`) the store gets events in their order, so it always holds a prefix.
  * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store.
  * RunLog.W3 (`#write`) observers get an event only when it is durable.
- * RunLog.W4 (`record`) after a failed append nothing is recorded any more.
+ * RunLog.W4 (`record`) after a failed append no further event is recorded.
  * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append.
- * RunLog.W6 (`#write`) an append that finds a newer epoch is an interruption of this owner and no failure of the run.
+ * RunLog.W6 (`#write`) a newer epoch in the journal interrupts this owner, and is no failure of the run.
  */
 export class RunLog {
   readonly state: RunState;
@@ -81,7 +81,7 @@ export class RunLog {
   }
 
   /**
-   * Records an event without secrets, and returns what was recorded.
+   * Masks and records an event, and returns the recorded form.
    *
    * @throws the error that broke the journal
    */
@@ -101,7 +101,7 @@ export class RunLog {
     return clean;
   }
 
-  /** Records an event that the state already reflects. `make` is called only where events of that type are kept or observed. */
+  /** Records an event that the state already reflects. `make` is called only if events of that type are kept or observed. */
   recordKnown<B extends RunEventBody>(type: B["type"], make: () => B): void {
     if (this.#broken !== undefined) throw this.#broken.error;
     const isMade = this.#owned !== undefined || this.#observer.observes(type);
@@ -118,12 +118,12 @@ export class RunLog {
     return this.#latest;
   }
 
-  /** The last snapshot of the state; undefined where none are kept. */
+  /** The last snapshot of the state, if snapshots are kept. */
   get snapshot(): LastSnapshot | undefined {
     return this.#snapshots?.last;
   }
 
-  /** True when no recorded event is left that {@link durable} would wait for. */
+  /** True if all recorded events are durable. */
   get isDurable(): boolean {
     return this.#broken === undefined && (this.#owned === undefined || this.#durableTo >= this.state.seq);
   }
@@ -183,7 +183,7 @@ export class RunLog {
     this.#isWriting = false;
   }
 
-  /** Waits until all callers of the same turn have recorded their events, or until no caller waited for a while. */
+  /** Waits until all callers of the same turn have recorded their events, or a few macrotasks without a waiting caller have passed. */
   async #gather(): Promise<void> {
     let turns = 0;
     do {

@@ -27,7 +27,7 @@ export interface DeadLetter {
     | { readonly kind: "retired"; readonly role: string };
 }
 
-/** The number of messages, each counted for each recipient, with which the edges did something. A delayed copy counts as both. */
+/** Numbers of messages with edge faults, counted for each recipient. A delayed copy counts twice. */
 export interface FaultCounts {
   readonly lost: number;
   readonly delayed: number;
@@ -45,7 +45,7 @@ export interface Pending {
   /** Index of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
   readonly sent: Sent;
-  /** It is one delayed arrival of a message that was sent before, and is in the history already. */
+  /** A delayed arrival of a message that is already in the history. */
   readonly part?: true;
 }
 
@@ -64,11 +64,10 @@ const noBounds: RecordedBounds = Object.freeze({});
  * The state of a run: the fold of its events. It owns the states of its roles, the messages that wait for delivery, spending, and the
  * position of every activation. Definitions belong to the team. `apply` is its only writer.
  *
- * RunState.S1 (`ready`) it holds exactly the roles with mail, in the order in which they got it; a role that has acted and still has mail
- * is last.
+ * RunState.S1 (`ready`) `ready` has exactly the roles with mail, in the order of its arrival; a role that acted and still has mail is last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
- * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for a tick is in `delayed`, and a delivered
- * message is in one mailbox for each recipient.
+ * RunState.S3 (`deliver`) a message waiting for the end of a round is in `pending`, one waiting for a tick is in `delayed`, and a delivered
+ * message is in the mailbox of each recipient.
  * RunState.S4 (`endStep`, `settleLost`) `ledger`, `byRole` and `byModel` are sums of the step events; each lost hold of the ledger is one of `lost`.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  * RunState.S6 (`putIntoMailbox`, `consume`) `unread` is the sum of the messages in all mailboxes.
@@ -104,7 +103,7 @@ export class RunState {
   phase: RunPhase = { phase: "running" };
   /** The present team, as it was recorded. */
   team: readonly HiredRole[] = [];
-  /** The number of events that hired or retired roles on the way. */
+  /** Number of events that hired or retired roles during the run. */
   teamChanges: number = 0;
   /** Every role that was ever hired. */
   readonly roles: Map<string, RoleState> = new Map();
@@ -119,7 +118,7 @@ export class RunState {
   lastActed: number = -1;
   /** The numbers of roles, and of those with mail, at the first activation of the present round. Later ones act in the next round. */
   roundStart: { readonly roles: number; readonly ready: number } | undefined;
-  /** The name of the role that acts at the present tick, where the scheduler drew both. */
+  /** The name of the role that acts at the present tick, if the scheduler drew both. */
   next: string | undefined;
   /** Names of the roles with an open activation. */
   readonly open: Set<string> = new Set();
@@ -133,10 +132,10 @@ export class RunState {
   turn: TurnPhase = "at rest";
   /** Undefined in the first turn. */
   turnStart: TurnStart | undefined;
-  /** The activations that roles have ended in the present turn, by their index, where there are no rounds. Empty in the first turn. */
+  /** The activations that roles have ended in the present turn, by their index, if there are no rounds. Empty in the first turn. */
   actsInTurn: Map<number, number> = new Map();
   busiestInTurn: number = 0;
-  /** The ids of unread messages from outside, where a history is kept. */
+  /** The ids of unread messages from outside, if a history is kept. */
   readonly unheard: Set<string> = new Set();
   /** Every delivered message, in order of delivery; one that was delivered twice is there twice. */
   readonly deliveries: Message[] = [];
@@ -151,9 +150,9 @@ export class RunState {
   smallestMailbox: number = MAILBOX_LIMIT;
   /** Messages that wait in mailboxes. */
   unread: number = 0;
-  /** True once a message with a priority was sent: one may arrive before those that a role has taken. */
+  /** True once a message with a priority was sent: it may overtake messages that a role has taken. */
   isPrioritized: boolean = false;
-  /** Messages that left full mailboxes unread. */
+  /** Messages dropped from full mailboxes. */
   dropped: number = 0;
   /** The messages that the last event dropped. */
   justDropped: { readonly message: Message; readonly role: RoleState }[] = [];
@@ -190,16 +189,16 @@ export class RunState {
   outside: number = 0;
   /** The first message from outside. */
   idea: Message | undefined;
-  /** The messages from outside by their ids, where a history is kept. */
+  /** The messages from outside by their ids, if a history is kept. */
   readonly fromOutside: Map<string, Sent> = new Map();
-  /** The last end after which no role had mail: its sequence number, and the micro-dollars that the run had spent by then. */
+  /** The last end without unread mail: its sequence number and the micro-dollars spent before it. */
   done: { readonly seq: number; readonly spent: number } | undefined;
   /** Sequence number of the next event. */
   seq: number = 0;
 
   #history: Memory | undefined;
 
-  /** @param hasHistory false where delivered messages are not kept */
+  /** @param hasHistory false if delivered messages are not kept */
   constructor(runId: string, hasHistory: boolean = true) {
     this.runId = runId;
     this.hasHistory = hasHistory;
@@ -227,7 +226,7 @@ export function addRoleState(state: RunState, name: string, hired: HiredAs): Rol
   return role;
 }
 
-/** Notes progress: the activation that killed the process did not hold up everything. */
+/** Records progress: the activation that killed the process did not block the run. */
 export function progress(state: RunState): void {
   state.takes = 0;
   if (state.stalled === 0 && state.suspects.size === 0) return;
@@ -239,23 +238,23 @@ export function progress(state: RunState): void {
   state.suspects.clear();
 }
 
-/** True when the process died and the activation that killed it may still be ahead. */
+/** True if the process died and the cause may be an activation that has not ended. */
 export function isSuspicious(state: RunState): boolean {
   return state.stalled > 0 || state.suspects.size > 0;
 }
 
-/** True when the process died so often that activations must run one by one, to find the faulty one. */
+/** True after repeated deaths of the process: activations then run one by one, to find the faulty one. */
 export function isGrave(state: RunState): boolean {
   return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
 }
 
-/** True for a run that has finished and has no mail: none came after its end, and none is for a role that a later team may hire. */
+/** True for a finished run without mail, also for roles that a later team may hire. */
 export function isFinished(state: RunState): boolean {
   const { phase } = state;
   return phase.phase === "ended" && phase.status === "finished" && !hasMail(state);
 }
 
-/** True where some role has mail, or will have some at a later tick. */
+/** True if a role has mail, or a delayed message waits. */
 export function hasMail({ ready, delayed }: RunState): boolean {
   return ready.size > 0 || delayed.size > 0;
 }
@@ -272,7 +271,7 @@ export function roundsLeftOf(state: RunState, rounds: number): () => number {
 }
 
 export function damaged(what: string, cause?: unknown): JournalError {
-  return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
+  return new JournalError("JOURNAL_DAMAGED", `Expected a consistent record of a run, got one that contradicts itself: ${what}.`, { cause });
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` when the run never hired a role of that name. */

@@ -11,7 +11,7 @@ import type { PendingQuestion } from "./questions.ts";
 /** The status of a run in a list. `running`, `paused`: this process drives it. `open`: its record has no end. `damaged`: it cannot be read. */
 export type SummaryStatus = RunStatus | "running" | "paused" | "open" | "empty" | "damaged";
 
-/** A run in a list: what its record says, without its messages. */
+/** A run in a list, without its messages. */
 export interface RunSummary {
   readonly id: string;
   readonly status: SummaryStatus;
@@ -44,7 +44,7 @@ export interface RunSummary {
   readonly parent?: ForkPoint;
   /** The newest 20 failed activations, with at most 500 characters of their messages. Left out without any. */
   readonly failures?: readonly FailedActivation[];
-  /** Whose words it has. */
+  /** The scope: whose words the run has. */
   readonly scope?: Scope;
   /** Milliseconds since 1970 when all words of people in it were erased. */
   readonly erased?: number;
@@ -56,7 +56,7 @@ export interface RunSummary {
 type OpenStep = Pick<StepStarted, "act" | "key" | "kind" | "hold" | "unpriced" | "reused"> & {
   /** A try of it has begun and not ended. */
   readonly inFlight: boolean;
-  /** The question, where the step asks a person. */
+  /** The question, if the step asks a person. */
   readonly question?: StepStarted;
 };
 
@@ -70,7 +70,7 @@ export interface RunTally {
 
 type SummaryDraft = { -readonly [K in keyof RunSummary]: RunSummary[K] };
 
-/** The version of {@link RunTally}. It changes whenever the same events give another tally. */
+/** The version of {@link RunTally}. Change it when the same events give another tally. */
 const TALLY_VERSION = 4;
 
 const MAX_IDEA = 500;
@@ -93,8 +93,8 @@ export function askedIn({ steps }: RunTally): readonly StepStarted[] {
  * Folds the events of a run to its tally, which is much smaller than its state. It owns the open steps; its sums are those of `RunState`.
  *
  * TallyFold.A1 (`add`) events that were added before are skipped.
- * TallyFold.A2 (`#settleAtHold`) a try without a recorded end costs its hold once the run is resumed or the step is tried again, until it is settled.
- * TallyFold.A3 (`tally`) a fold that begins with the tally of the first events, kept as JSON or not, ends as one that began with none.
+ * TallyFold.A2 (`#settleAtHold`) a try without a recorded end costs its hold from the next resume or try until it is settled.
+ * TallyFold.A3 (`tally`) a fold from the tally of the first events gives the same result as a fold from the first event.
  * TallyFold.A4 (`#settle`) only steps without an answer are kept.
  */
 export class TallyFold {
@@ -116,7 +116,7 @@ export class TallyFold {
     return this.#summary.events;
   }
 
-  /** True when the last thing that began or ended is an end. */
+  /** True if the run has ended and not been resumed. */
   get #isAtRest(): boolean {
     return this.#summary.status !== "open" && this.#summary.status !== "empty";
   }

@@ -2,9 +2,9 @@ import type { Json, JsonObject } from "../../kernel/json.ts";
 import { isList, isRecord } from "../../kernel/value-kind.ts";
 
 /*
- * The change of a state as it is recorded.
+ * The recorded change of a state.
  *
- * StateChange.SC1 (`changedState`) the keys of a state keep their order, and what a change does not name stays the same object.
+ * StateChange.SC1 (`changedState`) the keys of a state keep their order, and members that a change does not name stay the same objects.
  */
 
 /** Changed members of a state, or of a record or list in it. A list has its indexes as keys. */
@@ -25,7 +25,7 @@ export function changedState(before: JsonObject, change: StateChange): JsonObjec
   return after;
 }
 
-/** The values that changes were found between, where both have their keys in the same order: a change need not copy then. */
+/** The values before and after a change, if both have their keys in the same order: applying the change then needs no copy. */
 const outcomes = new WeakMap<StateChange, { readonly before: Json | undefined; readonly after: Json }>();
 
 function changedMember(before: Json | undefined, change: StateChange, key: string): Json {
@@ -40,7 +40,7 @@ function changedMember(before: Json | undefined, change: StateChange, key: strin
   return after;
 }
 
-/** True where a frozen change has all keys of the state in their order, and no other: then it can be the next state itself. */
+/** True if a frozen change has exactly the keys of the state, in their order: then it can be the next state itself. */
 function replacesAll(before: JsonObject, set: JsonObject): boolean {
   if (!Object.isFrozen(set)) return false;
   const keys = Object.keys(before);
@@ -48,12 +48,12 @@ function replacesAll(before: JsonObject, set: JsonObject): boolean {
   return keys.length === changed.length && keys.every((key, index) => key === changed[index]);
 }
 
-/** Members from which on a record or list is large. */
+/** A record or list with this many members is large. */
 const LARGE = 64;
-/** A change within a member is recorded where at most this share of its own members changed. */
+/** A change within a member is recorded if at most this share of its own members changed. */
 const SMALL_SHARE = 1 / 4;
 
-/** Returns the change to a large record or list of mostly the same members; undefined where that would not be much smaller than the whole. */
+/** Returns the change to a large record or list of mostly the same members; undefined unless that is much smaller than the whole. */
 function changeWithin(before: Json | undefined, after: Json): StateChange | undefined {
   const areLists = isList(before) && isList(after) && before.length === after.length;
   const areRecords = isRecord(before) && isRecord(after);

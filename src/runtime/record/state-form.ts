@@ -3,10 +3,10 @@ import { delayedOf, inOrderOfTicks } from "./delayed.ts";
 import { RoleState } from "./role-state.ts";
 import { RunState } from "./run-state.ts";
 
-/** The state of a run as plain data: what `structuredClone` keeps. Roles in it are named by their index. */
+/** The state of a run as data for `structuredClone`. Roles are named by their index. */
 export type StateForm = ReturnType<typeof formOf>;
 
-/** Returns the form of a state. What changes is copied; messages, definitions and steps never change and are shared. */
+/** Returns the form of a state. Mutable parts are copied; messages, definitions and steps are shared. */
 export function formOf(state: RunState) {
   const { roles, ready, justDropped, delayed: _delayed, ledger, byRole, byModel, shard: _shard, ...members } = state;
   return {
@@ -21,7 +21,7 @@ export function formOf(state: RunState) {
   };
 }
 
-/** Returns the state of a form, which does not change with it. @throws JournalError and others for what is no form */
+/** Returns the state of a form, which does not change with it. @throws JournalError and others for an invalid form */
 export function stateFrom(form: StateForm): RunState {
   const { roles, ready, justDropped, delayed, ledger, byRole, byModel, ...members } = form;
   const all = roles.map((role, index) => RoleState.of(role, index));

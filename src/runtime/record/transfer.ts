@@ -133,7 +133,7 @@ interface ReadEvent {
 
 async function assertFree(journal: Journal, runId: string): Promise<void> {
   if (((await knownRun(journal, runId))?.events ?? 0) === 0) return;
-  const text = `Expected a run that the journal does not have, got ${runId}. Remove it, or import under another id.`;
+  const text = `Expected a run that is not in the journal, got ${runId}. Remove it, or import under another id.`;
   throw new JournalError("RUN_EXISTS", text);
 }
 
@@ -275,11 +275,11 @@ class ExportReader {
 
   #finish(json: unknown, events: number): undefined {
     const { data: end, error } = endSchema.safeParse(json);
-    if (end === undefined) throw this.#invalid(`an end that is none: ${shownText(z.prettifyError(error))}`);
+    if (end === undefined) throw this.#invalid(`an invalid end: ${shownText(z.prettifyError(error))}`);
     const { seq } = this.#state;
     if (seq !== events || end.events !== events)
-      throw this.#invalid(`${seq} events, where its header names ${events} and its end ${end.events}`);
-    if (end.sha256 !== this.#hash.digest("hex")) throw this.#invalid("lines of events that do not have the hash in its end");
+      throw this.#invalid(`${seq} events, but its header names ${events} and its end ${end.events}`);
+    if (end.sha256 !== this.#hash.digest("hex")) throw this.#invalid("events that do not match the hash in its end");
     this.#isEnded = true;
   }
 

@@ -19,9 +19,9 @@ export interface EntryName {
 export interface RunDifference {
   /** The line of the canonical logs, from 1. */
   readonly line: number;
-  /** The entry of the left run, or of the right one where the left run has ended. */
+  /** The entry of the left run, or of the right one if the left run has ended. */
   readonly entry: EntryName;
-  /** The entries. Undefined where the record of a run ends before. */
+  /** The entries. Undefined if the record of a run ends before. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
   /** The position inside the entries, when both have the same name. */
@@ -34,7 +34,7 @@ export interface RunDifference {
 export interface ValueDifference {
   /** A path such as `request.messages[1].content`; empty for the whole value. */
   readonly path: string;
-  /** Undefined where the value has no such member. */
+  /** Undefined if the value has no such member. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
   /** The difference of two strings. */

@@ -20,11 +20,11 @@ type ParentStep = Omit<SourcedStep, "within">;
  * Answers the steps of a fork from the run it came from. It owns the set of used answers.
  *
  * ForkAnswers.F1 (`#whole`) an answer is given once.
- * ForkAnswers.F2 (`answer`) the same step of the same activation answers first, also with its failure; else the earliest unused good answer
- * of the same role to the same request.
- * ForkAnswers.F3 (`#keep`) shared steps are not given: the fork has them in its own record.
- * ForkAnswers.F4 (`#endActivation`) nothing is kept of activations that ended in the shared past.
- * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request is not answered.
+ * ForkAnswers.F2 (`answer`) the same step of the same activation has priority, even if it failed; otherwise the earliest unused good answer of
+ * the same role to the same request is used.
+ * ForkAnswers.F3 (`#keep`) shared steps are excluded: the fork has them in its own record.
+ * ForkAnswers.F4 (`#endActivation`) activations that ended in the shared past are not kept.
+ * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request gets no answer.
  */
 export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, ParentStep>();
@@ -64,7 +64,7 @@ export class ForkAnswers implements AnswerSource {
     }
   }
 
-  /** Adds an event of the fork when the fork is resumed: the answers in its own record are used. */
+  /** Marks the answers in an event of a resumed fork as used. */
   recall(event: RunEvent): void {
     if (event.type === "step.started") this.#tries.set(nameOf(event), event);
     if (event.type !== "step.ended") return;
@@ -110,7 +110,7 @@ export class ForkAnswers implements AnswerSource {
     if (started === undefined || event.seq <= shared) return;
     const { ok, value = null, error, at, cost, seq } = event;
     const late = event.byDeadline === true ? { byDeadline: true as const } : {};
-    // It counts the changes of the parent's team: the fork counts its own.
+    // `teamAt` counts the changes of the parent's team; the fork counts its own.
     const outcome = { ok, value, error, at, teamAt: 0, ...late };
     const entry: ParentStep = { started, outcome, seq, saved: lost + (event.saved ?? cost ?? 0) };
     this.#exact.set(name, entry);

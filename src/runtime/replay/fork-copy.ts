@@ -25,7 +25,7 @@ export interface MessageChange {
 export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
-  /** The roles of an event that brings roles, as they are now. */
+  /** The roles for an event that adds roles, with their present definitions. */
   readonly roles: readonly HiredRole[];
   /** Micro-dollars. Undefined: the budget with which the parent began. */
   readonly budget: number | undefined;
@@ -36,7 +36,7 @@ export interface ForkCopy {
   readonly changes: readonly MessageChange[];
 }
 
-/** Returns the copy of an event of the parent: with the id of the fork, without costs, and with the changed messages. */
+/** Returns a copy of an event of the parent with the id of the fork, without costs, and with the changed messages. */
 export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   const { runId } = copy;
   switch (event.type) {
@@ -107,7 +107,7 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
     const name = `${seq} ${nth}`;
     if (!known.has(name)) known.add(name);
     else
-      throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
+      throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Combine them.`);
   }
 }
 
@@ -117,12 +117,12 @@ export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange)
   if (found?.dropped === true)
     throw new UsageError(
       "FORK_CHANGE",
-      `Expected a message that was said, but that of event ${seq} was dropped. Fork the run it was dropped from.`,
+      `Expected a sent message, but the message of event ${seq} was dropped in a fork. Fork the run that it was dropped from.`,
     );
   if (found !== undefined) return found;
   throw new UsageError(
     "FORK_CHANGE",
-    `Expected event ${seq} to tell of a message number ${nth}, counted from 0, but it is "${event.type}" and has ${sent.length}.`,
+    `Expected event ${seq} to have a message number ${nth}, counted from 0, but it is "${event.type}" and has ${sent.length}.`,
   );
 }
 
@@ -147,7 +147,7 @@ function changed<S extends Sent>(sent: S, change: MessageChange | undefined): S 
   return { ...sent, message: edited(sent.message, change), ...(sent.faults === undefined ? {} : { faults: sent.faults.map(asSent) }) };
 }
 
-/** What a recipient read instead of the old contents is not known of the new ones. */
+/** The old replacement for a recipient does not apply to new contents. */
 function asSent(fault: EdgeFault): EdgeFault {
   return { ...fault, arrives: fault.arrives.map(({ reads: _reads, ...arrival }) => arrival) };
 }

@@ -19,7 +19,7 @@ export interface ReplayDifference {
   readonly kind: "asked" | "not asked" | "ended";
   /** `role#n~attempt` */
   readonly act: string;
-  /** The name of the step; left out where no step differs. */
+  /** The name of the step; left out if no step differs. */
   readonly name?: string;
   /** The recorded value; null: none. */
   readonly recorded: Json;
@@ -45,8 +45,8 @@ export interface ReplayParts {
  * Replay.P2 (`run`) an activation without a recorded end gets none.
  * Replay.P3 (`isOuter`) a recorded timeout is copied, because time is not replayed.
  * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them.
- * Replay.P5 (`run`) the events of another team are copied, where the run was resumed with another team.
- * Replay.P6 (`pass`, `isOuter`) what happened to messages on their way is copied: the policies of the edges are not asked again.
+ * Replay.P5 (`run`) if the run was resumed with another team, the events of that team are copied.
+ * Replay.P6 (`pass`, `isOuter`) edge faults are copied: the edge policies are not called again.
  */
 export class Replay implements Driver, AnswerSource, EdgeDecisions {
   readonly #record: AsyncIterable<RunEvent>;
@@ -54,7 +54,7 @@ export class Replay implements Driver, AnswerSource, EdgeDecisions {
   /** Sequence number of the last event shared with the run it was forked from. */
   readonly #sharedTo: number;
   readonly #isOurs: (team: readonly HiredRole[]) => boolean;
-  /** Shared steps of activations that were open at the fork: the run itself may not have asked for them. */
+  /** Shared steps of activations open at the fork: the run itself may not have asked for them. */
   readonly #shared = new Map<string, Set<string>>();
   /** The recorded end of the activation that runs again now. */
   #current: ActEnded | ActFailed | undefined;
@@ -142,7 +142,7 @@ function differenceOfMissed(act: string, { started }: StepRecord, failure: unkno
   const { name, request } = started;
   const why = failure === undefined ? "" : `, but fails: ${errorRecord(failure).message}`;
   return differenceOf(
-    `${act} asked for "${name}" then, and does not now${why}`,
+    `${act} asked for "${name}" in its record, but not in this replay${why}`,
     { kind: "not asked", act, name, recorded: request, now: null },
     failure,
   );
@@ -159,7 +159,7 @@ function asked({ act, name, request, asked: index, in: parent }: OpenQuestion, s
 function misplaced({ act, name, request }: StepStarted, wanted: string | number, state: RunState): DifferenceError {
   const steps = stepsOf(act, state).filter((started) => started.in === undefined);
   const then = steps.find((started) => (typeof wanted === "string" ? started.key : started.asked) === wanted);
-  const text = `${act} asks for "${name}" where it asked for ${then === undefined ? "nothing" : `"${then.name}"`} then: its steps come in another order`;
+  const text = `${act} asks for "${name}", but its record has ${then === undefined ? "no step" : `"${then.name}"`} at this position: its steps come in another order`;
   return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
 }
 
@@ -182,14 +182,14 @@ function isEnd<E extends RunEventBody>(event: E): event is E & (ActEnded | ActFa
   return event.type === "act.ended" || event.type === "act.failed";
 }
 
-/** A late step is recorded, and comes back as another error of the same code. The copies that edges made in a failed attempt are not recorded. */
+/** A late step is recorded, and read back as another error of the same code. Copies by edges in a failed attempt are not recorded. */
 function isOuter(event: ActEnded | ActFailed, { edges }: RunState): boolean {
   if (event.type !== "act.failed") return false;
   const { name, code } = event.error;
   return OUTER_FAILURES.has(`${name} ${code}`) || (edges.length > 0 && name === "QueueFullError");
 }
 
-/** Makes the beginning of an activation without steps, which a live run does not record. */
+/** Creates the start of an activation without steps, which a live run does not record. */
 function beginningOf({ act, role, take, at, teamAt }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
   const known = state.roles.get(role);
   const attempt = (known?.retry.failures ?? 0) + 1;

@@ -21,7 +21,7 @@ export interface Recipients {
 }
 
 export interface Membership {
-  /** The roles, also those that have left. */
+  /** The roles, including those that left. */
   readonly roles: ReadonlyMap<string, Recipient>;
   readonly teamChanges: number;
 }
@@ -31,14 +31,14 @@ type ListenerGroup = Recipient[];
 const MAX_KEPT_NAMES = 1_000_000;
 
 /**
- * Finds the recipients of messages. It owns the indexes from addresses and causes to roles; routing is a pure function of these and the
- * message.
+ * Finds the recipients of messages. It owns the indexes from addresses and causes to roles; routing is a pure function of the indexes
+ * and the message.
  *
- * Directory.D1 (`#listOf`) finding the recipients of a message costs as much as it has recipients, however many roles there are: the list
- * for a cause or an address is cached until the team changes.
- * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
- * Directory.D3 (`route`) an activation that began before a change of the team finds the recipients of that time, also when it runs again.
- * Directory.D4 (`meant`) an address that no role has is compared after normalizing alone, and one that could mean two is none.
+ * Directory.D1 (`#listOf`) the cost of routing depends on the number of recipients, not of roles: the list for a cause or an address is
+ * cached until the team changes.
+ * Directory.D2 (`add`) hiring a role adds one item to the group of its definition, whatever its addresses and causes.
+ * Directory.D3 (`route`) an activation that began before a team change finds the recipients of that time, also when it runs again.
+ * Directory.D4 (`meant`) an unknown address is compared only in its normal form; an ambiguous one matches no role.
  */
 export class Directory {
   readonly #state: Membership;
@@ -48,7 +48,7 @@ export class Directory {
   readonly #byAddress = new Map<string, ListenerGroup[]>();
   readonly #byCause = new Map<string, ListenerGroup[]>();
   readonly #observers: ListenerGroup[] = [];
-  /** Causes that some role watches, also a role that observes everything. */
+  /** Causes that a role watches, also a role that observes everything. */
   readonly #watched = new Set<string>();
   readonly #lists = new Map<string, readonly string[]>();
   #keptNames = 0;
@@ -75,7 +75,7 @@ export class Directory {
   }
 
   /**
-   * Returns the address that a model means by another spelling of it, or by `Name (Profile)`; undefined where it may mean none or several.
+   * Returns the address that a model means by another spelling, or by `Name (Profile)`; undefined if there is no single match.
    *
    * @param at as in {@link Directory.route}
    */

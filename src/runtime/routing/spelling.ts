@@ -4,7 +4,7 @@ import { editDistance } from "../../kernel/known-options.ts";
 const IGNORED = /[\p{Quotation_Mark}`´*_~#@\s\p{Cf}]/gu;
 const PUNCTUATION = ".,:;!";
 
-/** Returns an address without what a model writes differently: the Unicode form, the case of letters, spaces, quotes and Markdown marks. */
+/** Returns an address in a normal form: models vary its Unicode form, letter case, spaces, quotes and Markdown marks. */
 export function normalForm(address: string): string {
   const text = address.normalize("NFKC").toLowerCase().normalize("NFKC").trimEnd();
   let end = text.length;
@@ -12,7 +12,7 @@ export function normalForm(address: string): string {
   return text.slice(0, end).replaceAll(IGNORED, "");
 }
 
-/** Most names in a warning, most names that are compared for it, and most letters of a name that is: some milliseconds. */
+/** Limits on names in a warning, on compared names, and on the letters of one: some milliseconds of work. */
 const MAX_NEAR = 3;
 const MAX_COMPARED = 300;
 const MAX_LENGTH = 40;

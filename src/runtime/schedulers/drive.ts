@@ -13,7 +13,7 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
-/** What a driver runs: an engine, or the shard of one. */
+/** The engine, or the shard of one, that a driver runs. */
 export interface DriverHost extends Pick<
   Engine,
   "state" | "concurrency" | "roundsLeft" | "midRound" | "checkpoint" | "resumed" | "mayAct" | "isPlain" | "turn" | "advance" | "onMail"
@@ -41,13 +41,13 @@ interface Batch {
  * One drive of a run. It owns the set of turns under way, and the reason of its end.
  *
  * ScheduledRun.S1 (`#aside`) a role has at most one turn under way.
- * ScheduledRun.S2 (`run`) the run is idle when no role may act, no message is delayed and no turn is under way; all are counted.
- * ScheduledRun.S3 (`#turned`) where messages are delivered by the `round` a failing role does not keep the others of its round from acting.
- * ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
- * ScheduledRun.S5 (`#jump`, `isDue`) the clock jumps to the tick of the next delayed message only when nothing else is left to do.
- * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state. So a run that was stopped between two activations goes on with
- * the same choices where a scheduler chooses one role, or all of `ready` in their order, or sweeps. The rest of another choice of several roles is
- * not kept: the scheduler chooses again, with the random numbers of that moment.
+ * ScheduledRun.S2 (`run`) the run is idle when no role may act, no message is delayed and no turn is under way; all three are counters.
+ * ScheduledRun.S3 (`#turned`) if messages are delivered by the `round`, a failing role does not stop the other roles of its round from acting.
+ * ScheduledRun.S4 (`#startNext`) a synchronous turn creates no promise.
+ * ScheduledRun.S5 (`#jump`, `isDue`) the clock jumps to the tick of the next delayed message only when no other work is left.
+ * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state. So a run stopped between two activations resumes with the same
+ * choices if the scheduler chooses one role, or all of `ready` in their order, or sweeps. After any other choice of several roles the scheduler
+ * chooses again, with the random numbers of that moment.
  */
 class ScheduledRun {
   readonly #scheduler: Scheduler;
@@ -91,7 +91,7 @@ class ScheduledRun {
   async #drive(): Promise<DriveEnd> {
     const host = this.#host;
     host.onMail(() => this.#wake());
-    // A message that begins a turn is read before the condition is asked.
+    // A message that begins a turn is read before the condition is checked.
     let mayStop = roundsOf(host.state) > 0 && !host.midRound && host.state.turn !== "begins";
     for (;;) {
       const paused = host.resumed?.();
@@ -114,7 +114,7 @@ class ScheduledRun {
       else if (ready.length === 0 && !host.midRound && host.state.delayed.size === 0) return "idle";
       else if (host.roundsLeft() <= 0) return "rounds";
       else {
-        // A stop or a message that follows a promise of this round takes effect before the round ends, and before the next one begins.
+        // A stop or a message that results from a promise of this round takes effect before the round ends.
         await Promise.resolve();
         if (host.scope.ended !== undefined) continue;
         if (ready.length === 0 && !host.midRound) this.#jump();
@@ -136,9 +136,9 @@ class ScheduledRun {
 
   #ready(): RoleState[] {
     const { state } = this.#host;
-    // All chosen roles have acted before others are chosen.
+    // All chosen roles act before others are chosen.
     if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return [];
-    // Roles whose mail came in this round stand behind those that had mail when it began.
+    // Roles whose mail came in this round are behind those that had mail when it began.
     let early = state.roundStart === undefined || this.#isSwept ? Infinity : state.roundStart.ready - state.acted;
     const ready: RoleState[] = [];
     for (const role of state.ready) {
@@ -153,7 +153,7 @@ class ScheduledRun {
     return !this.#aside.has(role) && !(this.#hasRounds && role.ranIn === this.#host.state.round) && this.#host.mayAct(role);
   }
 
-  /** Returns the roles that act next; undefined where the clock has moved on instead, after which others may be ready. */
+  /** Returns the roles that act next; undefined if the clock moved instead, which may make other roles ready. */
   #chosen(ready: readonly RoleState[]): readonly RoleState[] | undefined {
     if (ready.length === 0) return ready;
     if (this.#isSwept) return this.#sweep();
@@ -198,14 +198,14 @@ class ScheduledRun {
     };
   }
 
-  /** The owner of the random numbers of the present choice: what it follows from, so that a resumed run draws the same. */
+  /** The owner of the random numbers of this choice, derived from the state, so that a resumed run draws the same. */
   get #choice(): readonly (string | number)[] {
     const { activations, round, tick } = this.#host.state;
     if (this.#isSwept) return ["scheduler", "round", round];
     return this.#scheduler.clock === "time" ? ["scheduler", activations, tick] : ["scheduler", activations];
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no index in the list, or one that was chosen before */
+  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is not an unchosen index of the list */
   #selected(view: SchedulerView & { readonly ready: readonly RoleState[] }): readonly RoleState[] {
     const { ready } = view;
     const chosen: RoleState[] = [];
@@ -219,7 +219,7 @@ class ScheduledRun {
     return chosen;
   }
 
-  /** Begins as many turns as possible. Returns a promise to await before more can begin; undefined when none is left to begin. */
+  /** Starts as many turns as possible. Returns a promise to await before more can start; undefined if none is left. */
   #startNext(batch: Batch): Promise<void> | undefined {
     const { state, scope } = this.#host;
     while (batch.started < batch.roles.length && this.#end === undefined) {
@@ -233,7 +233,7 @@ class ScheduledRun {
       if (state.delayed.size > 0 && isDue(state)) this.#host.advance(state.tick);
       const role = batch.roles[batch.started] as RoleState;
       batch.started += 1;
-      // A turn that ended since the choice may have changed that.
+      // A turn that ended since the choice may have changed whether this role may act.
       if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
       const turn = this.#host.turn(role);
       if (typeof turn === "object") {
@@ -248,7 +248,7 @@ class ScheduledRun {
     return undefined;
   }
 
-  /** True for a role that is a plain function, where the next one to act reads what it said. */
+  /** True for a step role, if the next role to act reads its messages. */
   #isAlone(role: RoleState): boolean {
     return !this.#byRounds && this.#host.isPlain(role);
   }
@@ -280,7 +280,7 @@ class ScheduledRun {
     return new Promise((resolve) => (this.#wake = resolve));
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never continue */
+  /** @throws UsageError `SCHEDULER_CHOICE` if there are no rounds and the run could never continue */
   #endRound(ready: number): void | Promise<void> {
     if (!this.#hasRounds) throw badChoice(this.#scheduler.name, ready, undefined);
     return this.#host.endRound(this.#scheduler.stages ?? 1);

@@ -12,17 +12,17 @@ import type { Scheduler } from "./scheduler.ts";
  * - `rounds`: simultaneous activation. Every role with mail acts once in a round; messages are delivered at its end.
  * - `eager`: a role acts as soon as it has mail, and its messages are delivered when it ends. There are no rounds.
  * - `live`: all roles that have mail when a round begins act in it, in the order of hiring; messages are delivered when an activation ends. So
- *   a later role may read in the same round what an earlier one said. MetaGPT activates its roles so.
+ *   a later role may read in the same round what an earlier one said. MetaGPT activates its roles this way.
  * - `sequential`: one role after the other, in the order of hiring; messages are delivered when an activation ends. One pass over all roles is
  *   a round.
- * - `shuffled`: as `sequential`, in an order that is drawn anew for every round.
+ * - `shuffled`: as `sequential`, in a new random order for every round.
  * - `single`: one random role with mail at a time. There are no rounds.
  * - `events`: discrete-event time. The roles with mail act one after the other, and time does not pass meanwhile; then the clock jumps to the
  *   time of the next delayed message.
  */
 export type SchedulerName = "rounds" | "eager" | "live" | "sequential" | "shuffled" | "single" | "events";
 
-/** In simulated time, every role with mail acts at the times of a Poisson process of its own. */
+/** In simulated time, every role with mail acts at the times of its own Poisson process. */
 export interface PoissonScheduler {
   readonly name: "poisson";
   /** Activations of one role in a unit of time, above 0. */
@@ -77,7 +77,7 @@ export function isPolicyName(name: unknown): boolean {
   return typeof name === "string" && (named.some((policy) => policy.name === name) || Object.hasOwn(members, name));
 }
 
-/** Returns the scheduler of this package that is given by name, or with its parameters; undefined for any other value. */
+/** Returns the scheduler of this package given by name or parameters; undefined for any other value. */
 export function policyOf(given: unknown): Scheduler | undefined {
   const policy = named.find((one) => one === given || one.name === given);
   if (policy !== undefined) return policy;
@@ -103,7 +103,7 @@ function poisson(rate: unknown): Scheduler {
     delivers: "turn",
     clock: "time",
     turns: "serial",
-    // The first event of so many independent processes is as far away as that of one process of their joint rate.
+    // The first event of n independent processes has the same distribution as that of one process with their total rate.
     wait: ({ ready, random }) => -Math.log(1 - random()) / (rate * ready.length),
     select: ({ ready, random }) => [placeIn(ready, random)],
   };
@@ -147,7 +147,7 @@ function placeIn({ length }: { readonly length: number }, random: () => number):
   return Math.floor(random() * length);
 }
 
-/** Shuffles a list in index, every order with equal chance, and returns it. */
+/** Shuffles a list in place, every order with equal chance, and returns it. */
 function shuffle<T>(list: T[], random: () => number): T[] {
   for (let last = list.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));

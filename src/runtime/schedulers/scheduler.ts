@@ -21,7 +21,7 @@ export type Delivery = "round" | "turn";
 
 /**
  * The clock of a run, on which delays of messages count: `rounds`, the number of rounds that have ended; `activations`, the number of
- * activations that have ended; `time`, simulated time, which passes only while no role has mail or where the scheduler says so.
+ * activations that have ended; `time`, simulated time, which passes only while no role has mail or when the scheduler says so.
  */
 export type ClockKind = "rounds" | "activations" | "time";
 
@@ -62,22 +62,22 @@ export interface SchedulerView {
   readonly running: number;
   /**
    * Returns the next number in [0, 1) of the scheduler's own random stream for this choice. It depends on the seed of the run and on the number
-   * of ended activations; with turns `sweep` on the round in its place, and with the clock `time` on the tick too. A run that is resumed after
-   * a kill makes the same choice where it is of one role, of all of `ready` in their order, or of a sweep. The rest of another choice of
-   * several roles is not kept: it is made again, with other numbers.
+   * of ended activations; with turns `sweep` on the round instead, and with the clock `time` on the tick too. A run that is resumed after
+   * a kill makes the same choice if it chooses one role, all of `ready` in their order, or a sweep. Any other choice of several roles
+   * is made again, with other numbers.
    */
   random(): number;
   /**
    * Returns the stream of that name for this choice: a function of the name and of what the numbers of {@link random} depend on.
    *
-   * @throws UsageError `STREAM_TAKEN` for a name that this choice has asked for before
+   * @throws UsageError `STREAM_TAKEN` for a name used before in this choice
    */
   stream(name: string): RandomStream;
 }
 
 /**
- * Chooses the roles that act next, and the time of delivery of their messages. The run records its name and parameters, and can be resumed
- * only with a scheduler of equal ones.
+ * Chooses the roles that act next, and the time of delivery of their messages. The run records its name and parameters, and resumes only
+ * with equal ones.
  *
  * @example
  * ```ts
@@ -96,10 +96,10 @@ export interface Scheduler {
   readonly name: string;
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
-  /** When the messages of roles are delivered. The order of those that arrive together is the option `delivery` of the run. */
+  /** When the messages of roles are delivered. For the order of messages that arrive together see {@link ArrivalOrder}. */
   readonly delivers: Delivery;
   /**
-   * The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` where it delivers by the `round`, else
+   * The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` if it delivers by the `round`, else
    * `activations`.
    */
   readonly clock?: ClockKind;
@@ -108,7 +108,7 @@ export interface Scheduler {
    * the other, chosen once in a round from all roles: each acts if it has mail when its turn comes. Default `concurrent`.
    */
   readonly turns?: "concurrent" | "serial" | "sweep";
-  /** The number of stages of a round, where it delivers by the `round`: messages are delivered at the end of each. Default 1. */
+  /** The number of stages of a round, if it delivers by the `round`: messages are delivered at the end of each. Default 1. */
   readonly stages?: number;
   /**
    * Returns the indexes in `ready` of the roles that act now, each once, in the order in which they begin. It is called when there is a role in
@@ -118,7 +118,7 @@ export interface Scheduler {
   select(view: SchedulerView): Iterable<number>;
   /**
    * Returns the simulated time until the next activation, 0 or more, with the clock `time` and turns `serial`. Then `select` chooses the one
-   * role that acts at that time. Where a delayed message is due before, the clock stops there, and both are asked again.
+   * role that acts at that time. If a delayed message is due earlier, the clock stops at its tick, and both functions are called again.
    */
   wait?(view: SchedulerView): number;
 }
@@ -126,7 +126,7 @@ export interface Scheduler {
 /** A scheduler as the options take it: one of this package by its name, one with parameters, or one of a program. */
 export type SchedulerOption = SchedulerName | PoissonScheduler | StagedScheduler | Scheduler;
 
-/** Returns the scheduler that is given by name, with its parameters, or as an object. */
+/** Returns the scheduler given by name, with parameters, or as an object. */
 export function schedulerOf(given: unknown): Scheduler {
   const policy = policyOf(given);
   if (policy !== undefined) return policy;
@@ -139,7 +139,7 @@ export function schedulerOf(given: unknown): Scheduler {
   if (isPolicyName(given.name)) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
-      `Expected a scheduler with a name of its own, got an object with the name of the built-in ${given.name}. Give it another name.`,
+      `Expected a scheduler with a new name, got an object with the name of the built-in ${given.name}. Give it another name.`,
     );
   }
   const fault = faultOf(given);
@@ -173,14 +173,14 @@ export function termsOf({ scheduler, parameters = null, delivery, clock }: Recor
   return { scheduler, parameters, delivery: when, clock: clock ?? policy?.clock ?? clockOf(when) };
 }
 
-/** Returns the scheduler of a resumed run. Parameters are compared without secrets, because the record has none. */
+/** Returns the scheduler of a resumed run. Parameters are compared without secrets, because the record has no secrets. */
 export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): Scheduler {
   const own = given === undefined ? undefined : schedulerOf(given);
   const scheduler = own?.name === state.scheduler ? own : recordedPolicy(state.scheduler, state.parameters);
   if (scheduler === undefined) {
     throw new UsageError(
       "SCHEDULER_UNKNOWN",
-      `Expected the scheduler ${valueText(state.scheduler)} that the run began with, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
+      `Expected the scheduler ${valueText(state.scheduler)} of the run's record, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
     );
   }
   const [then, now] = [state, termsOf(recordedScheduler(scheduler))].map(({ delivery, clock, parameters }) =>
@@ -189,16 +189,16 @@ export function recordedBy(state: SchedulerTerms, given: unknown, mask: Mask): S
   if (then === now) return scheduler;
   throw new UsageError(
     "SCHEDULER_DIFFERS",
-    `Expected the scheduler ${scheduler.name} with ${then}, as the run began, got one with ${now}. Give the team a scheduler with those.`,
+    `Expected the scheduler ${scheduler.name} with ${then}, as in the run's record, got ${now}. Give the team a scheduler with the recorded values.`,
   );
 }
 
-/** @throws UsageError `DELIVERY_DIFFERS` where a program resumes a run with another order of arrival */
+/** @throws UsageError `DELIVERY_DIFFERS` if a program resumes a run with another arrival order */
 export function assertArrivalOrder({ arrival }: { readonly arrival: ArrivalOrder }, given: ArrivalOrder | undefined): void {
   if (given === undefined || given === arrival) return;
   throw new UsageError(
     "DELIVERY_DIFFERS",
-    `Expected the delivery "${arrival}", with which the run began, got "${given}". Give the team that one, or leave it out.`,
+    `Expected the delivery "${arrival}" of the run's record, got "${given}". Give the team the recorded delivery, or leave it out.`,
   );
 }
 
@@ -215,7 +215,7 @@ function isScheduler(given: unknown): given is Scheduler {
 const CLOCKS: ReadonlySet<unknown> = new Set<ClockKind>(["rounds", "activations", "time"]);
 const TURNS: ReadonlySet<unknown> = new Set<Scheduler["turns"]>([undefined, "concurrent", "serial", "sweep"]);
 
-/** Returns what a scheduler of a program should have in place of what it has. */
+/** Returns what a scheduler of a program should have instead of what it has. */
 function faultOf({ delivers, clock = clockOf(delivers), turns, stages, wait }: Scheduler): string | undefined {
   if (!CLOCKS.has(clock)) return `a clock "rounds", "activations" or "time", got ${valueText(clock)}. Leave it out for the default`;
   if (delivers === "round" && clock !== "rounds") return `the clock "rounds" with delivers "round", got "${clock}". Leave the clock out`;

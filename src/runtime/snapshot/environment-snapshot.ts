@@ -43,7 +43,7 @@ async function fromRecord(journal: Journal, id: string, o: RestoreOptions, make:
       throw new JournalError("RUN_NOT_STARTED", `Expected a run that has begun, but ${id} has no events. Start it: new Environment.`);
     assertNotErased(state);
     const environment = environmentWith({ state, own: new OwnRun(journal, id, { claim, last }) }, o, make);
-    // Stores may lack what the process died before storing.
+    // If the process died, stores may lack the last changes.
     if (environment.memories.isUsed) for await (const event of journal.read(id, 0)) environment.memories.learn(event);
     return environment;
   } catch (error) {
@@ -63,7 +63,7 @@ function environmentWith(
   assertSameEdges(state.edges, options.edges, mask);
   assertArrivalOrder(state, options.delivery);
   const hired = definitionsOf(state, roles);
-  // A world that forgets is one whose roles remember nothing.
+  // The snapshot of an environment without memory has roles that remember nothing.
   const environment = make(state.hasHistory ? options : { ...options, memory: false }, { ...backing, opens: true });
   for (const [name, role] of hired) environment.addRole(role, { name });
   return environment;
@@ -72,7 +72,7 @@ function environmentWith(
 function stateOfSnapshot(snapshot: unknown): RunState {
   const { runId, seq, state } = isRecord(snapshot) ? snapshot : {};
   if (isText(runId) && isCount(seq) && isText(state)) {
-    // The checksum of the state covers all that is read of it.
+    // The checksum of the state covers every value read here.
     const found = restoredState(runId, { seq, state });
     if (found !== undefined) return found.state;
   }
@@ -81,8 +81,8 @@ function stateOfSnapshot(snapshot: unknown): RunState {
 }
 
 /**
- * Returns the roles of a state with their definitions, in the order of hiring. A definition is found by its own name, under whatever name it was
- * hired.
+ * Returns the roles of a state with their definitions, in the order of hiring. A definition is matched by its own name, whatever the name of the
+ * role.
  *
  * @throws UsageError `TEAM_CHANGED` for a role without a definition, or with one of other traits
  */

@@ -27,23 +27,23 @@ export const EVENTS_BETWEEN = 10_000;
 /** Characters of a snapshot for each event since the last one: snapshots write no more than events do, however large the state is. */
 const SIZE_OF_AN_EVENT = 500;
 
-/** Limit on roles and messages of a state that is written: a larger one takes about as long to read as its events to fold. */
+/** Limit on roles and messages in a snapshot: reading a larger one takes about as long as folding its events. */
 const MAX_ITEMS = 100_000;
 
 /** Milliseconds that the end of a run waits for a snapshot that is being written. */
 const PATIENCE = 5_000;
 
-/** Errors after the end of a run or of its journal: the snapshot is not needed here any more. */
+/** Errors after the end of a run or of its journal, when the snapshot is no longer needed. */
 const OVER: ReadonlySet<string> = new Set(["EPOCH_STALE", "RUN_UNKNOWN", "JOURNAL_CLOSED"]);
 
 /**
  * Writes snapshots of a run's state behind the run. It owns the snapshot that is being written; the state belongs to the log.
  *
- * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the state is copied at once, and deflated and kept behind the run.
- * SnapshotWriter.W2 (`#write`) a snapshot is kept only when the events before it are durable, so it is never ahead of the record.
- * SnapshotWriter.W3 (`#due`) one is written at a time, and the next one comes at least `every` events later, later still for a large state.
- * SnapshotWriter.W4 (`#failed`) a failure is a warning, once, and does not end the run.
- * SnapshotWriter.W5 (`rest`) the end of a run waits for a snapshot that is being written, for a limited time; a run that was stopped does not.
+ * SnapshotWriter.W1 (`#write`) no turn waits for a snapshot: the state is copied at once, then deflated and stored in the background.
+ * SnapshotWriter.W2 (`#write`) a snapshot is stored only after the events before it are durable, so it is never ahead of the record.
+ * SnapshotWriter.W3 (`#due`) one snapshot is written at a time, and the next comes at least `every` events later; for a large state later.
+ * SnapshotWriter.W4 (`#failed`) the first failure causes a warning; no failure ends the run.
+ * SnapshotWriter.W5 (`rest`) the end of a run, unless it was stopped, waits a limited time for a snapshot that is being written.
  */
 export class SnapshotWriter {
   readonly #parts: SnapshotWriterParts;
@@ -64,7 +64,7 @@ export class SnapshotWriter {
     return this.#last;
   }
 
-  /** Notes that the events before `to` are durable. @param latest the last event that the state has applied */
+  /** Called when the events before `to` are durable. @param latest the last event that the state has applied */
   durable(to: number, latest: RunEvent | undefined): void {
     this.#durableTo = to;
     this.#reached?.();

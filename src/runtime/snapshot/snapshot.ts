@@ -14,13 +14,13 @@ import type { LastSnapshot } from "./snapshot-writer.ts";
  * state's form in base64. The record stays the truth: a snapshot that is damaged, of another version or of another past is ignored.
  *
  * Snapshot.S1 (`restored`) a restored state is the fold of the events before it, and the run continues from it with the same events.
- * Snapshot.S2 (`clone`) an object is written once, wherever the state has it.
- * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is ignored. Nothing in a snapshot makes it throw.
- * Snapshot.S4 (`continuesFrom`) a snapshot names the hash of the event before it, so it belongs to no other past: not to a run of the same
- * id that was created again, and not to a record that is shorter.
+ * Snapshot.S2 (`clone`) an object is written once, however often the state has it.
+ * Snapshot.S3 (`restored`) the checksum covers every byte, so a changed snapshot is ignored. No content of a snapshot makes it throw.
+ * Snapshot.S4 (`continuesFrom`) a snapshot has the hash of the event before it, so it does not match a shorter record or a new run of the
+ * same id.
  */
 
-/** It grows with every change of the form of a state and of what `apply` makes of an event. */
+/** Increase it when the form of a state or the effect of `apply` changes. */
 export const STATE_VERSION = 10;
 
 const HASH_LENGTH = 64;
@@ -34,7 +34,7 @@ export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
   return stored(state.seq, deflateSync(clone(state, last), LEVEL));
 }
 
-/** As `snapshotOf`. The state is read at once, and deflated aside. */
+/** As `snapshotOf`, but deflates in the background. */
 export async function writtenSnapshot(state: RunState, last: RunEvent): Promise<RunSnapshot> {
   const { seq } = state;
   const bytes = clone(state, last);
@@ -65,7 +65,7 @@ export interface RestoredState extends Pick<Content, "after"> {
   readonly size: number;
 }
 
-/** Returns the state of a run as a snapshot has it; undefined for one that is damaged, of another version, or of another run. */
+/** Returns the state in a snapshot; undefined if the snapshot is damaged, of another version, or of another run. */
 export function restored(runId: string, { seq, state: text }: RunSnapshot): RestoredState | undefined {
   const body = text.slice(HASH_LENGTH);
   if (textHash(body) !== text.slice(0, HASH_LENGTH)) return undefined;
@@ -90,7 +90,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-/** True when the event before a snapshot is the one that it was made after. */
+/** True if the event before a snapshot has the hash that the snapshot names. */
 export function continuesFrom({ state, after }: RestoredState, event: RunEvent): boolean {
   return event.seq === state.seq - 1 && event.runId === state.runId && contentHash(event) === after;
 }
@@ -101,7 +101,7 @@ export interface RecordedState {
 }
 
 /**
- * Returns the state that the record of a run leads to: from its newest snapshot and the events after that, else from all its events.
+ * Returns the present state of a recorded run: from its newest snapshot and the later events, else from all its events.
  *
  * @param read returns the events of the run from a number on
  * @throws the errors of `read`; JournalError as `apply`
@@ -111,7 +111,7 @@ export async function recordedState(
   runId: string,
   read: (from: number) => AsyncIterable<RunEvent>,
 ): Promise<RecordedState> {
-  // Where the journal itself is at fault, reading its events shows that.
+  // If the journal itself fails, reading its events reports that.
   const snapshot = await journal.newestSnapshot?.(runId).catch(() => undefined);
   const found = snapshot && restored(runId, snapshot);
   const continued = found && (await continuedFrom(found, read));

@@ -13,7 +13,7 @@ export interface OpenQuestion {
   /** Index in the order of asking, within the enclosing step or the activation. */
   readonly asked: number;
   readonly in?: string | undefined;
-  /** True when only the activation's own record can answer it. */
+  /** True if only the activation's own record can answer it. */
   readonly isFresh: boolean;
 }
 
@@ -21,9 +21,9 @@ export interface SourcedAnswer {
   readonly outcome: StepOutcome;
   /** Sequence number of the event that gave it. */
   readonly seq: number;
-  /** Micro-dollars it had cost there, with its failed tries. */
+  /** Micro-dollars that it cost there, with its failed tries. */
   readonly saved: number;
-  /** Steps asked inside that would have the same names here: recorded with it, so that the record is complete. */
+  /** Inner steps with the same names here: recorded too, so that the record is complete. */
   readonly within: readonly SourcedStep[];
 }
 
@@ -39,18 +39,18 @@ export interface AnswerSource {
    * @throws ControlError when the effect must not happen
    */
   answer(question: OpenQuestion): SourcedAnswer | undefined;
-  /** Milliseconds: when the activation began in the source; undefined: it did not. */
+  /** Milliseconds when the activation began in the source; undefined if it did not. */
   startOf?(act: string): number | undefined;
   /**
-   * Called for every recorded step when its activation asks for it again, as the `nth` one and with the index `asked`.
+   * Called when an activation asks again for a recorded step, as the `nth` one and with the index `asked`.
    *
-   * @throws ControlError when it must not be asked for now
+   * @throws ControlError if it must not ask for it now
    */
   askAgain?(recorded: StepStarted, asked: number, nth: number): void;
   /** Returns the recorded failure of a repeated effect, which then fails here too; undefined: the effect happens. */
   unrepeated?(act: string, key: string): ErrorRecord | undefined;
   /**
-   * Returns the difference when an activation ran again and did not ask for recorded steps; undefined where that is none.
+   * Returns the difference if a repeated activation did not ask for recorded steps; undefined if that is allowed.
    *
    * @param failure the failure of the activation, if it failed
    */

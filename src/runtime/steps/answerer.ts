@@ -32,7 +32,7 @@ export interface AnswererParts {
   readonly logger: Logger;
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(teamAt: number): readonly string[] };
-  /** True for the name of a role that no person plays, and that was hired after that many changes of the team. */
+  /** True if no person plays the role, and the team has it after `teamAt` team changes. */
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
   readonly tell: Tell;
 }
@@ -40,7 +40,7 @@ export interface AnswererParts {
 /** The role that asks, in one activation. */
 export interface Asker extends Pick<RoleContext, "role" | "introduction"> {
   readonly spec: RoleSpec;
-  /** The number of changes of the team that it knows of. */
+  /** The number of team changes that it knows. */
   readonly teamAt: number;
 }
 
@@ -52,7 +52,7 @@ interface ActivationQuestion {
   readonly remembered?: readonly ChatMessage[];
 }
 
-/** Asks the model of a role, or the person who plays it. It owns the limits that are given as options, shared by all its calls. */
+/** Asks the model of a role, or the person who plays it. It owns the limits given as options, which all its calls share. */
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #policy: CallPolicy;
@@ -77,7 +77,7 @@ export class Answerer {
     };
   }
 
-  /** @param above the policy of the run that this one is part of from now on; undefined: of none */
+  /** @param above the policy of the enclosing run from now on, if there is one */
   worksWithin(above: CallPolicy | undefined): void {
     this.policy = policyWithin(above, this.#policy);
   }
@@ -97,7 +97,7 @@ export class Answerer {
   }
 
   /**
-   * Returns a model with its calls recorded as steps: the one given, else the role's own, or the team's.
+   * Returns the given model, else the role's, else the team's, with its calls recorded as steps.
    *
    * @param isQuiet its text is not sent to the observers of the run
    * @throws UsageError `MODEL_MISSING`
@@ -117,7 +117,7 @@ export class Answerer {
     return (this.#persons ??= new Persons(this.#parts));
   }
 
-  /** Returns what the effect of a step may use. @param door its promises are not handed out */
+  /** Returns the port for the effect of a step. @param door a port without tracked promises */
   effectDoor(door: StepDoor, hand: Hand, asker: Asker): EffectDoor {
     const ask = (prompt: string, options: ActivationQuestion["options"] = {}): Promise<unknown> =>
       hand(askName(prompt), this.ask({ steps: door, asker, prompt, options }));
@@ -131,7 +131,7 @@ export class Answerer {
    * Returns the system prompt that introduces a role: its description, else its name, profile, goal and constraints, and its colleagues. It
    * changes only with the team, so providers can cache it and forks do not pay for it again.
    *
-   * @param teamAt the number of changes of the team that the role knows of
+   * @param teamAt the number of team changes that the role knows
    */
   introduction(card: RoleCard, teamAt: number): string {
     const { description, colleagues } = this.#parts.company;

@@ -25,12 +25,12 @@ interface Inner {
 }
 
 /**
- * Lets the effect of a step happen as a step of what surrounds the run: an activation of another run, or a call of a tool. So both budgets
- * bind it, and a repetition is answered from the record of the outer one.
+ * Runs the effect of a step as a step of the enclosing activation or tool call. So both budgets bind it, and the outer record answers a
+ * repetition.
  *
- * `stepAround.A1` (`failureOf`) what ends this run alone, its budget or a stop, is a recorded failure of the outer step, whose run continues. It ends
- * this run again when the answer comes from the record (`endIn`). `stepAround.A2` (`counted`) what ends a run or an agent inside this one is a
- * failure here too, and ends none of the runs around.
+ * `stepAround.A1` (`failureOf`) if only this run ends, by its budget or a stop, the outer step records a failure and its run continues. The
+ * recorded failure ends this run again in a repetition (`endIn`).
+ * `stepAround.A2` (`counted`) if an inner run or agent ends, its step fails here too, and no enclosing run ends.
  *
  * @param effect gets the door of the outer step
  * @throws BudgetError, AbortedError as above
@@ -53,9 +53,9 @@ export async function stepAround(
       let isRefused = false;
       const attempts = attemptsOf(door, tries, { isPaid: spec.metered === true, refused: () => (isRefused = true) });
       try {
-        // What the activation does not wait for any more must not hold the one around it.
+        // Work that the activation no longer awaits must not delay the enclosing activation.
         const value = await turn.scope.until(effect({ ...door, attempts }));
-        // The record around this one does not know the secrets of this one.
+        // The outer record does not mask the secrets of this run.
         return masked(turn.tools.mask, jsonRoundTrip<unknown>(value) as Json);
       } catch (error) {
         throw failureOf(error, inner, isRefused);
@@ -68,7 +68,7 @@ export async function stepAround(
   }
 }
 
-/** What the effect pays, and what it lends, belongs to both runs. @param refused called when a budget of this run or around it refuses */
+/** Spending and loans of the effect belong to both runs. @param refused called when a budget of this or an enclosing run refuses */
 function attemptsOf(
   { attempts }: StepDoor,
   tries: Tries,
@@ -84,7 +84,7 @@ function attemptsOf(
   return attemptsWith(attempts, { open, settle }, () => tries.lend(attempts.budget));
 }
 
-/** Counts what an answer from the record around this one had cost. */
+/** Counts the recorded cost of an answer from the outer record. */
 async function repaid(tries: Attempts, { cost, usage }: RecordedTry): Promise<void> {
   await tries.open(0, { unpriced: cost === undefined });
   tries.settle({ cost, basis: cost === 0 ? "none" : "usage", ...(usage === undefined ? {} : { usage }) });
@@ -100,14 +100,14 @@ function failureOf(error: unknown, { turn, control }: Inner, isRefused: boolean)
 
 const ENDS: ReadonlySet<string> = new Set(["BUDGET", "ABORTED"]);
 
-/** Returns what an answer of the outer step ends: this run, or one inside it. */
+/** Returns which run an answer of the outer step ends: this one, or one inside it. */
 function endIn(error: unknown): Error | undefined {
   if (!(error instanceof StepError) || !ENDS.has(error.code)) return undefined;
   if (isRecord(error.data) && "through" in error.data) return stepErrorFrom(counted(errorRecord(error), -1));
   return error.code === "BUDGET" ? new BudgetError(error.data as ConstructorParameters<typeof BudgetError>[0]) : new AbortedError();
 }
 
-/** Counts the runs that continue after what ended a run or an agent inside them. */
+/** Counts the runs that continue after an inner run or agent ended. */
 function counted(record: ErrorRecord, more: 1 | -1): ErrorRecord {
   if (!ENDS.has(record.code)) return record;
   const { through = 0, ...data } = isRecord(record.data) ? record.data : {};

@@ -19,7 +19,7 @@ type AskingRole = Asker & Pick<RoleContext, "memory" | "news" | "logger" | "sign
  * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the recollection and the
  * check for nested steps; `ActivationSteps` records and releases the answers.
  *
- * Asking.N1 (`#step`) a step that an effect starts through the outer context is refused: see {@link Nesting}.
+ * Asking.N1 (`#step`) an effect that starts a step through the outer context is refused: see {@link Nesting}.
  */
 export class Asking {
   readonly #turn: RoleTurn;
@@ -57,13 +57,13 @@ export class Asking {
     return (this.#model ??= this.modelOf(undefined));
   }
 
-  /** Another model than the role's, or the role's, with its calls recorded as steps. */
+  /** Returns a model, by default the role's, with its calls recorded as steps. */
   modelOf(given: ChatModel | undefined): SteppedModel {
     const model = this.#turn.tools.answerer.model(this.port, this.#asker, given, false);
     return { ...model, chat: (request, o) => this.#turn.hand("model.chat", model.chat(request, o)) };
   }
 
-  /** The steps as the library uses them: their promises are not handed out. */
+  /** The steps for use by the library: their promises are not tracked. */
   get port(): StepPort {
     return (this.#port ??= { step: (spec, effect) => this.#step(spec, effect) });
   }
@@ -130,17 +130,17 @@ export class Asking {
   }
 }
 
-/** @param bare the same door, for the library: its promises are not handed out */
+/** @param bare the same port for the library, without tracked promises */
 type HandingEffect<T> = (door: StepDoor, hand: Hand, bare: StepDoor) => Promise<T>;
 
-/** Does an effect. It fails where work that it asked for and did not await fails. */
+/** Runs an effect. It fails if work that it started and did not await fails. */
 async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffect<T>, lost: (what: string) => void): Promise<T> {
   let handed: HandedOut | undefined;
   const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
   const given: StepDoor = { ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) };
   const value = await withMeter({ ...presentMeter(), port: door, hand }, () => effect(given, hand, door));
   if (handed === undefined) return value;
-  // A race inside a step has its result without those that lost.
+  // A race inside a step has its result without the losers.
   handed.close({ isRace: true, lost });
   await handed.settled("unused");
   const failure = handed.failure(whose);
@@ -149,10 +149,10 @@ async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffe
 }
 
 /**
- * Detects a step that an effect starts through the outer context. It owns the flag that an effect is beginning.
+ * Detects an effect that starts a step through the outer context. It owns the flag that an effect is beginning.
  *
- * Nesting.N1 (`assertOutside`) such a step would wait for the effect's own step, which waits for it: it is refused.
- * Nesting.N2 (`begin`) it is detected only until the effect first waits; a later one ends with the activation's time limit.
+ * Nesting.N1 (`assertOutside`) such a step is refused: it and the effect's own step would wait for each other.
+ * Nesting.N2 (`begin`) only a step started before the effect first waits is detected; a later one ends by the activation's time limit.
  */
 export class Nesting {
   readonly #act: string;
@@ -176,8 +176,8 @@ export class Nesting {
     if (!this.#isBeginning) return;
     throw new UsageError(
       "STEP_NESTED",
-      `Expected the effect of a step of ${this.#act} to ask through the door it is given, got ${method} of the outer context: ` +
-        `it would wait for its own step for ever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
+      `Expected the effect of a step of ${this.#act} to use the step port passed to it, got ${method} of the outer context: ` +
+        `it would wait for its own step forever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
     );
   }
 }

@@ -13,7 +13,7 @@ import { type BudgetLender, LentBudget, type LentChange } from "./lent-budget.ts
 interface GateWaiter {
   readonly hold: number;
   readonly ending: Cancellation;
-  /** Called when its hold fits. @param isInRoom it fits only without what is kept for the lost calls that it repeats */
+  /** Called when its hold fits. @param isInRoom it fits only by using the amount kept for the lost calls that it repeats */
   readonly enter: (isInRoom: boolean) => void;
   readonly reject: (error: Error) => void;
   /** True for an amount of lent budget: its refusal does not end the run. */
@@ -33,15 +33,15 @@ export type StartTry = (taken: BudgetHold | undefined) => void;
  * Lets a try start only when its hold fits into the rest of the run's budget and of every pool above it. It owns the queue of waiting
  * tries, and the amounts lent to steps; spending and open holds of the run are the ledger's.
  *
- * BudgetGate.B1 (`#fits`) spent + held never exceeds the budget: a hold is recorded, or counted as coming or lent, in the same turn in
- * which it was found to fit.
+ * BudgetGate.B1 (`#fits`) spent + held never exceeds the budget: a hold is recorded, or counted as coming or lent, in the same turn as
+ * the check that it fits.
  * BudgetGate.B2 (`settled`) a try that does not fit waits while another is open.
- * BudgetGate.B3 (`settled`) the budget is reached when no try is open and none fits, or when a pool above has refused one. From then on no
- * try that may cost starts, because the run would cut it off. Open tries end first.
+ * BudgetGate.B3 (`settled`) the budget is reached when no try is open and none fits, or when a pool above refused one. Then no try that may
+ * cost starts, because the end of the run would interrupt it. Open tries end first.
  * BudgetGate.B4 (`lent`) spending of a lent budget counts until the step's end records its cost, in the same turn.
- * BudgetGate.B5 (`#most`) a try with a share of the budget starts only within it; one that cannot fit any more is refused alone.
- * BudgetGate.B6 (`#settledLast`) a try that repeats lost ones takes their room where it would be refused otherwise: only then spent + held may
- * exceed the budget, by what is kept for them, until it ends.
+ * BudgetGate.B5 (`#most`) a try with a share of the budget starts only within it; if it can no longer fit, only that try is refused.
+ * BudgetGate.B6 (`#settledLast`) a try that repeats lost ones uses their holds if it would be refused otherwise: only then spent + held may
+ * exceed the budget, by at most those holds, until it ends.
  */
 export class BudgetGate implements BudgetLender {
   readonly #state: RunState;
@@ -54,7 +54,7 @@ export class BudgetGate implements BudgetLender {
   #lentUnasked = 0;
   /** Micro-dollars kept for the lost calls that waiting tries repeat. */
   #waitingRoom = 0;
-  /** The first refusal. Later tries get the same one, because alone they might have fitted. */
+  /** The first refusal, which later tries get too, because alone they might have fitted. */
   #reached: BudgetError | undefined;
 
   constructor(state: RunState, funds?: Funds) {
@@ -67,7 +67,7 @@ export class BudgetGate implements BudgetLender {
    *
    * @param share of the budget, within which it must stay. Default: all
    * @param repeats the lost tries that it repeats
-   * @throws BudgetError; StepError `BUDGET_SHARE` where only the share is spent
+   * @throws BudgetError; StepError `BUDGET_SHARE` if only the share is spent
    */
   enter(hold: number, start: StartTry, scope: CancellationScope, share?: number, repeats: readonly LostTry[] = []): Promise<void> {
     if (scope.ended !== undefined) return Promise.reject(scope.ended.reason);
@@ -91,7 +91,7 @@ export class BudgetGate implements BudgetLender {
     this.#queue = [];
     this.#waitingRoom = waiting.reduce((sum, { room }) => sum + room, 0);
     for (const waiter of waiting) {
-      // An aborted waiter has been rejected already, and must not hold money for a call that never comes.
+      // An aborted waiter is already rejected, and must not hold money for a call that never comes.
       if (waiter.ending.ended !== undefined) continue;
       if (waiter.refused === undefined && this.#fits(waiter.hold, waiter.share)) waiter.enter(false);
       else if (waiter.share !== undefined && this.#reached === undefined && !this.#mayFit(waiter))
@@ -103,7 +103,7 @@ export class BudgetGate implements BudgetLender {
     this.#settledLast();
   }
 
-  /** Lets a try in that repeats lost ones, or refuses all. */
+  /** Starts a try that repeats lost ones, or refuses all waiting tries. */
   #settledLast(): void {
     const refused = this.#queue;
     const last = refused.find((waiter) => waiter.refused === undefined && this.#fitsBeside(waiter));
@@ -124,7 +124,7 @@ export class BudgetGate implements BudgetLender {
    * Lends the budget of the run to the effect of a step.
    *
    * @param paid micro-dollars in the record of earlier tries of the step
-   * @param parent the budget that is lent by what surrounds the run
+   * @param parent the budget lent by the enclosing run
    */
   lend(paid: number, parent?: BudgetPool): LentBudget {
     return new LentBudget(this, paid, parent);
@@ -237,7 +237,7 @@ export class BudgetGate implements BudgetLender {
     return most === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, most as MicroUsd);
   }
 
-  /** True when what is kept for the lost calls that a try repeats suffices for it, or makes room for it. */
+  /** True if the holds of the lost calls that a try repeats suffice for it, or make room for it. */
   #fitsBeside({ hold, room, share }: GateWaiter): boolean {
     const most = this.#most(hold, share) ?? Infinity;
     if (room === 0 || this.#reached !== undefined) return false;
@@ -250,12 +250,12 @@ export class BudgetGate implements BudgetLender {
     return this.#lentUnasked + this.#waitingRoom + (ledger.held > 0 ? ledger.spent - ledger.settled : 0);
   }
 
-  /** True when a hold could fit if all open holds cost nothing, and the lost calls that are repeated, or may be about to be. */
+  /** True if a hold could fit if all open holds, and all lost calls that are or may be repeated, cost nothing. */
   #mayFit({ hold, share }: GateWaiter): boolean {
     return this.#reached === undefined && this.#spent - this.#repeatable + hold <= (this.#most(hold, share) ?? Infinity);
   }
 
-  /** Micro-dollars within which a hold must stay. What costs nothing may always start. */
+  /** Micro-dollars within which a hold must stay. A try that costs nothing may always start. */
   #most(hold: number, share = 1): number | undefined {
     const { budget } = this.#state;
     return budget === undefined || hold === 0 ? undefined : Math.floor(budget * share);

@@ -5,7 +5,7 @@ import { UsageError } from "../../kernel/errors.ts";
 export interface LentChange {
   readonly spent?: number;
   readonly held?: number;
-  /** The part of what is spent that is kept for lost calls of spenders that have not asked for anything yet. */
+  /** The part of the spent amount that is kept for lost calls of spenders without a request so far. */
   readonly unasked?: number;
 }
 
@@ -15,8 +15,8 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
   /**
    * Takes an amount as soon as it fits.
    *
-   * @param room what is kept for the lost calls that this one repeats
-   * @returns the amount taken: where it fits only beside that, no more than it needs besides
+   * @param room the holds of the lost calls that this call repeats
+   * @returns the amount taken: if it fits only by using `room`, at most the rest
    * @throws BudgetError, ControlError
    */
   take(amount: number, ending: Cancellation, room: number): Promise<number>;
@@ -33,7 +33,7 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
  *
  * LentBudget.L1 (`open`) spending here is part of the cost of the step, once: earlier spending of a spender counts only as far as the
  * record of earlier tries of the step does not include it.
- * LentBudget.L2 (`close`) afterwards no amount can be taken, and a late settlement changes nothing.
+ * LentBudget.L2 (`close`) after `close`, no amount can be taken, and a late settlement changes nothing.
  * LentBudget.L3 (`lost`) a lost hold of a spender counts here and in the pools above until it is settled.
  */
 export class LentBudget implements BudgetPool {
@@ -116,9 +116,9 @@ interface LentHold {
   readonly amount: number;
   /** Lost holds count as spent until their calls are repeated. */
   isHeld: boolean;
-  /** The same amount in the pools above, where only this hold has it. */
+  /** The amount of this hold in the pools above, if no other hold has it. */
   readonly above?: BudgetHold;
-  /** The part that the step has recorded: it is paid for good. */
+  /** The part that the step has recorded, which is final. */
   readonly paid: number;
 }
 
@@ -172,7 +172,7 @@ class LentAccount implements BudgetAccount {
     return Promise.resolve();
   }
 
-  /** Its lost calls may be about to be repeated. */
+  /** A spender that may soon repeat its lost calls. */
   notAsked(): void {
     this.#unasked = [...this.#holds.values()].reduce((sum, { amount }) => sum + amount, 0);
     if (this.#unasked > 0) this.#budget.change({ unasked: this.#unasked });

@@ -19,9 +19,9 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
  * Asks persons for the roles of a run.
  *
  * Persons.H1 (`#answerOf`) only an answer that fits the form is recorded; a question whose answers do not fit stays open.
- * Persons.H2 (`#within`) after the deadline no person is asked and no answer of one counts: the default is the answer, and without one the
- * run waits.
- * Persons.H3 (`#typed`) a question that is asked again because its answer did not fit the schema keeps the deadline of the first.
+ * Persons.H2 (`#within`) after the deadline no person is asked and no answer counts: the default is the answer; without a default the run
+ * waits.
+ * Persons.H3 (`#typed`) a question repeated because its answer did not fit the schema keeps the first deadline.
  */
 export class Persons {
   readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel">;
@@ -47,13 +47,13 @@ export class Persons {
     return this.#typed(steps, card, ready, zodOf(o.schema) as z.ZodType, o.deadline);
   }
 
-  /** Asks the person who plays a role what its model would be asked. */
+  /** Asks the person who plays a role the question for its model. */
   askPlayer(steps: StepPort, card: RoleCard, prompt: string, schema: z.ZodType | undefined): Promise<unknown> {
     if (schema === undefined) return this.#step(steps, card, { question: prompt }, undefined);
     return this.#typed(steps, card, { question: prompt, form: fieldsForm(schema) }, schema, undefined);
   }
 
-  /** Asks until the answer fits the schema: its form does not carry all rules of it. */
+  /** Asks until the answer fits the schema, because the form does not have all rules of the schema. */
   async #typed(
     steps: StepPort,
     card: RoleCard,
@@ -77,7 +77,7 @@ export class Persons {
     });
   }
 
-  /** @param counts called with the deadline of the step in milliseconds since 1970, where it has one */
+  /** @param counts called with the deadline of the step in milliseconds since 1970, if it has one */
   #step(
     steps: StepPort,
     card: RoleCard,
@@ -112,7 +112,7 @@ export class Persons {
     return question.default;
   }
 
-  /** Undefined when the time passes first. The work may ignore its signal. */
+  /** Undefined if the time passes first. The work may ignore its signal. */
   async #within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const limit = new AbortController();
     let cancel = (): void => {};
@@ -122,7 +122,7 @@ export class Persons {
         limit.abort();
       });
     });
-    // A run that is stopped does not leave a timer behind.
+    // A stopped run leaves no timer behind.
     const unsubscribe = onAbort(signal, () => cancel());
     try {
       return await Promise.race([work(AbortSignal.any([signal, limit.signal])), late]);
@@ -147,7 +147,7 @@ export class Persons {
   }
 }
 
-/** The order of its fields is no part of the address of a question. */
+/** The order of the fields is not part of the address of a question. */
 function recordedForm(form: QuestionForm | undefined): { readonly form?: QuestionForm; readonly shown?: { readonly order: Json } } {
   if (form?.kind !== "fields" || form.order === undefined) return form === undefined ? {} : { form };
   const { order, ...rest } = form;

@@ -10,12 +10,12 @@ export interface WrittenValue {
 
 type Conversation = { readonly [key: string]: unknown } & { readonly messages: readonly unknown[] };
 
-/** The written forms of unchanging values by mask: runs without secrets of their own share one. */
+/** The written forms of immutable values by mask; runs without own secrets share one. */
 const writtenBy = new WeakMap<Mask, WeakMap<object, WrittenValue>>();
 
 /**
- * Writes the requests of steps as they are recorded. It owns the written forms of messages and schemas, which cannot change: of a growing
- * conversation only the new messages are written and masked.
+ * Writes the recorded form of the requests of steps. It owns the written forms of messages and schemas, which cannot change: only the new
+ * messages of a growing conversation are written and masked.
  *
  * StepRequests.SR1 (`of`) the result equals writing, masking and reading the whole value.
  * StepRequests.SR2 (`#write`) values shared by requests cannot be changed.
@@ -34,13 +34,13 @@ export class StepRequests {
     try {
       return (isConversation(request) ? this.#conversation(request) : undefined) ?? this.#write(request);
     } catch (error) {
-      // The error of a part does not have the path in the whole request.
+      // The error of a part lacks the path in the whole request.
       if (error instanceof NotJsonError) return this.#write(request);
       throw error;
     }
   }
 
-  /** Undefined for a request that must be written as a whole, because of a key. */
+  /** Undefined if a key requires writing the request as a whole. */
   #conversation(request: Conversation): WrittenValue | undefined {
     const value: Record<string, Json> = {};
     const texts: string[] = [];

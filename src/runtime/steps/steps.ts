@@ -38,32 +38,31 @@ interface Siblings {
 type Position = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "outer">;
 
 /**
- * The steps of one activation, recorded. It owns the order of asking, the order of release with the time of the last released answer, and
- * the steps in flight.
+ * The recorded steps of one activation. It owns the order of asking, the order of release, the time of the last released answer, and the
+ * steps in flight.
  *
- * The steps that follow from one answer are asked for before the next is released, so their order does not depend on latency. The price:
- * `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
+ * A role asks for the steps that follow from one answer before the next answer is released, so their order does not depend on latency. As a
+ * result, `Promise.race` between steps yields the first one asked; put racing work inside one enclosing step.
  *
  * ActivationSteps.D1 (`#keyOf`) an address is sha256 of kind, name, masked request, the path of enclosing steps and the origin; a key is an
  * address and its occurrence, which is counted at the call, before anything is awaited.
  * ActivationSteps.D2 (`#release`) an answer is released after all answers that were asked for before it, a macrotask apart, live and from
  * the record alike. A step inside another is released with its answer, except inside one that is `ordered`.
  * ActivationSteps.D3 (`Tries.open`) `step.started` is durable before the effect starts.
- * ActivationSteps.D4 (`#controlIn`, `#live`, `#isAlone`) control errors are sticky and never recorded. A step whose effect hides that of a step
- * inside it has no answer either. The abort of a step inside another by a signal of its caller alone is its recorded failure.
- * ActivationSteps.D5 (`close`) afterwards no step starts; the steps in flight have ended, with the steps inside them.
- * ActivationSteps.D6 (`#handOut`) every caller gets its own copy: it cannot change the record.
- * ActivationSteps.D7 (`#answer`) the answer of an effect is durable before it is released: a process that dies of handling it does not pay
- * for it again.
+ * ActivationSteps.D4 (`#controlIn`, `#live`, `#isAlone`) control errors are sticky and never recorded. If an effect hides the control error of an inner
+ * step, the outer step has no answer either. If only the caller's signal aborts an inner step, the abort is the recorded failure of that step.
+ * ActivationSteps.D5 (`close`) after `close`, no step starts and no step is in flight.
+ * ActivationSteps.D6 (`#handOut`) every caller gets its own copy, so it cannot change the record.
+ * ActivationSteps.D7 (`#answer`) an answer is durable before it is released, so a process that dies while handling it does not pay twice.
  */
 export class ActivationSteps implements StepPort {
   readonly #turn: RoleTurn;
   readonly #tools: TurnTools;
   readonly #act: string;
   readonly #scope: CancellationScope;
-  /** The steps of the activation in the record when this attempt began. */
+  /** The steps that the record had when this attempt began. */
   readonly #recorded: ReadonlyMap<string, StepRecord> | undefined;
-  /** The failed attempts before. */
+  /** Earlier, failed attempts. */
   readonly #retry: RetryState;
   readonly #requests: StepRequests;
   readonly #own: Siblings = { path: "", parent: undefined, asked: 0, isOrdered: true };
@@ -72,20 +71,20 @@ export class ActivationSteps implements StepPort {
   /** Indices of the activation's own steps, in the order asked. */
   readonly #indices = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
-  /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
+  /** Answers of inner steps, copied from another run for the repeated effect of the outer step. */
   readonly #reused = new Map<string, StepOutcome>();
   #inside: ReadonlyMap<string, StepSpending> | undefined;
   #phase: "open" | "closing" | "closed" = "open";
   #untimed = 0;
   now: number;
-  /** The number of changes of the team before the last released answer was recorded. */
+  /** Team changes before the last released answer was recorded. */
   teamAt: number;
   /** The first interruption. */
   control: ControlError | undefined;
   /** The name of the last own step that failed or was cut off. */
   failedStep: string | undefined;
 
-  /** @param isOver true when the activation has ended before it asked for its steps */
+  /** @param isOver true if the activation ended before it asked for a step */
   constructor(turn: RoleTurn, isOver: boolean) {
     const { tools, started, role } = turn;
     this.#turn = turn;
@@ -143,7 +142,7 @@ export class ActivationSteps implements StepPort {
       });
       if (siblings.isOrdered) {
         answer = this.#release(answer, siblings.last, isOwn);
-        // Before it is handed out: the next answer takes its macrotask before a step that follows from this one does.
+        // Before the answer is given to the role: the next answer takes its macrotask before a step that follows from this one does.
         siblings.last = answer.catch(() => {});
       }
       given = this.#handOut(answer);
@@ -217,7 +216,7 @@ export class ActivationSteps implements StepPort {
       const inner = { turn: this.#turn, tries, control: () => this.control };
       const value = await scope.until(outer === undefined ? happen(door) : stepAround(outer, step, inner, happenAround));
       if (inside.control !== undefined) throw inside.control;
-      // A live answer equals the one that the journal gives back.
+      // A live answer equals the one read from the journal.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
       return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), teamAt: log.state.teamChanges });
     } catch (error) {
@@ -247,14 +246,14 @@ export class ActivationSteps implements StepPort {
     };
   }
 
-  /** What an effect starts is part of its step. */
+  /** Work that an effect starts is part of its step. */
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
     const { answerer, pools, log } = this.#tools;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(this.#act), key);
     return withMeter({ port: door, policy: answerer.policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
   }
 
-  /** Resolves with the answer when it is there and all that were asked for before it are released. */
+  /** Resolves with the answer once it has come and all answers asked for earlier are released. */
   async #release(answer: Promise<StepOutcome>, before: Promise<unknown> | undefined, isOwn: boolean): Promise<StepOutcome> {
     answer.catch(() => {});
     if (before !== undefined) await before;
@@ -304,7 +303,7 @@ export class ActivationSteps implements StepPort {
     return stepErrorFrom(error);
   }
 
-  /** Records the answer of another run as that of the step, where there is one. */
+  /** Records the answer of another run, if there is one, as the answer of the step. */
   #sourced({ spec, request, key, asked, parent }: AskedStep, tries: Tries): StepOutcome | undefined {
     const { past, log } = this.#tools;
     const { kind, name, fresh = false } = spec;
@@ -325,7 +324,7 @@ export class ActivationSteps implements StepPort {
     return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), teamAt: log.state.teamChanges };
   }
 
-  /** A resumed fork has some of them already. */
+  /** A resumed fork already has some of them. */
   #reuse(steps: readonly SourcedStep[]): void {
     for (const step of steps) {
       const { key, asked, in: parent, request, kind, name } = step.started;
@@ -336,7 +335,7 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** What a known step had used. The steps inside one that happens again report it themselves. */
+  /** Spending of a known step. If its effect is repeated, its inner steps report their own spending. */
   #spent({ key, spec }: AskedStep, known: StepOutcome): Pick<RecordedTry, "cost" | "usage"> {
     const record = this.#recorded?.get(key);
     const paid = record?.paid ?? this.#retry.paid.get(key) ?? 0;
@@ -349,12 +348,12 @@ export class ActivationSteps implements StepPort {
     return new Tries(this.#turn, step, this.#recorded?.get(step.key), this.#retry.paid.get(step.key) ?? 0);
   }
 
-  /** A step inside another is not asked for again when the outer one is answered from the record. */
+  /** If the record answers the outer step, its inner steps are not asked for again. */
   #fails({ parent, spec }: AskedStep): void {
     if (parent === undefined) this.failedStep = spec.name;
   }
 
-  /** True for the abort of a step inside another by a signal of its caller: the recorded failure of that step alone. */
+  /** True if only the caller's signal aborted an inner step: the abort is then the recorded failure of that step. */
   #isAlone({ parent }: AskedStep, error: unknown): boolean {
     return parent !== undefined && error instanceof AbortedError && this.#interruption() === undefined;
   }

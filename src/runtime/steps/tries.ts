@@ -44,14 +44,13 @@ type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
 /**
  * The tries of one step, recorded as pairs of `step.started` and `step.ended`. It owns the started try.
  *
- * Tries.Y1 (`interrupt`, `answer`) every started try is ended, also when the step is interrupted: then at its hold, because it may have
- * been paid.
- * Tries.Y2 (`answer`) exactly the last `step.ended` of a step that was not interrupted is its answer; all before have `retry`.
- * Tries.Y3 (`#start`) tries of one step are numbered on from the recorded ones.
+ * Tries.Y1 (`interrupt`, `answer`) every started try ends. An interrupted one ends at its hold, because it may have been paid.
+ * Tries.Y2 (`answer`) the answer of an uninterrupted step is its last `step.ended`; all earlier ones have `retry`.
+ * Tries.Y3 (`#start`) the numbers of tries continue those of the recorded tries.
  * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
- * step. The hold of pools above the run is settled when the end of the try is durable, and as a whole where the journal takes no more events.
- * Tries.Y5 (`key`, `run`) a try has the idempotency key of the one before it, in whatever process, unless that one was answered.
- * Tries.Y6 (`#end`) a try whose use of the model is known settles the lost tries that it repeats.
+ * step. The hold of pools above the run is settled once the end of the try is durable, and in full if the journal refuses the event.
+ * Tries.Y5 (`key`, `run`) a try has the idempotency key of the previous try, in any process, unless that try was answered.
+ * Tries.Y6 (`#end`) a try with known usage settles the lost tries that it repeats.
  */
 export class Tries implements Attempts {
   readonly #turn: RoleTurn;
@@ -61,7 +60,7 @@ export class Tries implements Attempts {
   /** Micro-dollars of the recorded tries, with those of failed attempts of the activation. */
   readonly #paid: number;
   #try: number;
-  /** The last try that its receiver has answered with a failure. */
+  /** The last try that the receiver answered with a failure. */
   #answered: number;
   #started: StartedTry | undefined;
   #lent: LentBudget | undefined;
@@ -96,7 +95,7 @@ export class Tries implements Attempts {
     return this.lend(undefined);
   }
 
-  /** Lends the budget of the run to the effect. @param above the budget that is lent by what surrounds the run */
+  /** Lends the budget of the run to the effect. @param above the budget lent by the enclosing run */
   lend(above: BudgetPool | undefined): BudgetPool {
     return (this.#lent ??= this.#tools.gate.lend(this.#paid, above));
   }
@@ -147,19 +146,19 @@ export class Tries implements Attempts {
     this.#tools.log.record({ type: "step.ended", ...this.current, ...end });
   }
 
-  /** Settles the possible cost of the step, which stays without an answer. A question to a person stays open. */
+  /** Settles the possible cost of a step that gets no answer. A question to a person stays open. */
   interrupt(): void {
     if (this.#started === undefined || this.#step.spec.kind === "human") return;
     this.#end(this.#started.outcome, { ok: false, retry: true }, undefined, true);
   }
 
-  /** @param answered the last try that its receiver has answered */
+  /** @param answered the last try that the receiver answered */
   #keyAfter(answered: number): string {
     const { act, key } = this.#name;
     return `${stepId(this.#tools.host.runId, act, key)}-${answered}`;
   }
 
-  /** Members that only a remote port reads are made when it reads them. */
+  /** Members for remote ports are computed when read. */
   #callOf({ request, ending = this.#turn.scope }: TriedEffect): EffectCall {
     const answered = this.#answered;
     const key = (): string => this.#keyAfter(answered);
@@ -222,7 +221,7 @@ export class Tries implements Attempts {
     const more = { ...(outcome.usage && { usage: outcome.usage }), at, ...lateIn(outcome), ...(settles.length > 0 && { settles }) };
     try {
       log.record({ type: "step.ended", ...this.current, ...end, cost, basis, ...more });
-      // Without a record of it they stay lost.
+      // Without a recorded settlement they stay lost.
       if (settles.length > 0) this.#whenDurable(() => gate.settleLost(settles));
     } finally {
       const paid = outcome.cost ?? 0;
@@ -232,13 +231,13 @@ export class Tries implements Attempts {
     gate.settled();
   }
 
-  /** Settles the lost tries that this one repeats, where its own cost is known. */
+  /** If the cost of this try is known, settles the lost tries that it repeats. */
   #settles({ basis, cost }: AttemptOutcome): readonly SettledTry[] {
     if (basis !== "usage" || this.#started?.isSettled !== true) return [];
     return settledBy(this.#tools.log.state, { ...this.#name, dropsRepeats: this.#started.dropsRepeats, cost: cost ?? null });
   }
 
-  /** Settles a hold when the record has the cost: without it, another process that continues the run counts the whole hold. */
+  /** Settles a hold once the record has the cost. Otherwise a process that continues the run would count the whole hold. */
   #giveBack(taken: BudgetHold, cost: number, hold: number): void {
     this.#whenDurable(
       () => taken.settle(cost),

@@ -59,10 +59,10 @@ export class Activation implements RoleContext, Meter {
   readonly spec: RoleSpec;
   readonly name: string;
   readonly inbox: readonly Message[];
-  readonly memory: MemoryDraft;
   news: readonly Message[] = [];
   loop: ReactLoop | undefined;
   readonly #turn: RoleTurn;
+  readonly #memory: MemoryDraft;
   readonly #outbox: Outbox;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
@@ -77,7 +77,7 @@ export class Activation implements RoleContext, Meter {
     this.spec = turn.definition.spec;
     this.inbox = Object.freeze(role.news(started.take));
     const base = turn.definition.remembers === "its turn" ? new Memory({ limit: role.hired.memoryLimit }) : role.memory;
-    this.memory = new MemoryDraft({ base, by: started });
+    this.#memory = new MemoryDraft({ base, by: started });
     this.#outbox = new Outbox(turn, this);
   }
 
@@ -97,7 +97,7 @@ export class Activation implements RoleContext, Meter {
 
   #react(observed: Said): void | Promise<void> {
     const news = observed === this.inbox ? this.inbox : Object.freeze([...messagesOf(observed, this.name)]);
-    for (const message of news) this.memory.put(message);
+    for (const message of news) this.#memory.put(message);
     this.news = news;
     if (news.length === 0) return undefined;
     const said = this.spec.role.react(this);
@@ -112,13 +112,13 @@ export class Activation implements RoleContext, Meter {
   close(): void {
     this.#isClosed = true;
     this.#outbox.isClosed = true;
-    this.memory.close();
+    this.#memory.close();
     this.#drafts?.close();
   }
 
   /** After the commit: reads now come from the run's state. @internal */
   settle(): void {
-    this.memory.settle();
+    this.#memory.settle();
     this.#drafts?.settle();
   }
 
@@ -131,7 +131,7 @@ export class Activation implements RoleContext, Meter {
     const plan = drafts?.changedPlan;
     return {
       said,
-      memory: definition.remembers === "its turn" ? nothing : this.#recorded(this.memory.ops, said),
+      memory: definition.remembers === "its turn" ? nothing : this.#recorded(this.#memory.ops, said),
       working: drafts === undefined ? nothing : this.#recorded(drafts.workingOps, said),
       state,
       plan,
@@ -187,12 +187,16 @@ export class Activation implements RoleContext, Meter {
     return this.#turn.tools.host.runId;
   }
 
+  get memory(): MessageMemory {
+    return this.#memory;
+  }
+
   get workingMemory(): MessageMemory {
     return this.#changing.working;
   }
 
   get important(): readonly Message[] {
-    return this.memory.getByActions(this.spec.watch);
+    return this.#memory.getByActions(this.spec.watch);
   }
 
   get state(): CustomState {

@@ -39,7 +39,7 @@ export interface TurnTools {
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
   readonly host: Engine;
-  /** Decides what happens to messages on their way; undefined where they all arrive as they are sent. */
+  /** Applies the edge policies to messages; undefined if there are none. */
   readonly edges: EdgeDecisions | undefined;
   readonly scopes: CancellationScopes;
   readonly leavesTraces: boolean;
@@ -83,7 +83,7 @@ export function recordStart({ log }: TurnTools, role: RoleState, started: Starte
   log.record({ type: "act.started", act, role: role.name, n: role.n, attempt, take, at, ...earlierTeam(log, started) });
 }
 
-/** Returns the member of an event that names the team an activation began with, where that has changed since. */
+/** Returns the event member for the team at the start of an activation, if the team has changed since. */
 function earlierTeam({ state }: RunLog, { teamAt }: StartedAct): Pick<ActEnded, "teamAt"> {
   return teamAt === state.teamChanges ? NO_CHANGE : { teamAt };
 }
@@ -130,7 +130,7 @@ export function commit(
   return { kind: then === "dead" ? "skipped" : "stopped", error, ...work };
 }
 
-/** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
+/** Returns the event that ends an activation. Members without a value are left out to keep records small. */
 function endedEvent(log: RunLog, role: RoleState, started: StartedAct, changes: Changes, life: StepTrace): ActEnded {
   const { act, take, at, teamAt } = started;
   const { round, teamChanges } = log.state;
@@ -156,7 +156,7 @@ function nextStep(
 ): "retry" | "isolate" | "dead" | "stop" {
   const policy = afterFailure(spec.role.onFailure ?? onFailure, role.retry.strikes + 1);
   const next = policy === "dead" && take > 1 ? "isolate" : policy;
-  // An uncertain step is tried again only after a person has checked and resumed the run.
+  // An uncertain step is tried again only after a person has checked it and resumed the run.
   if (isEdgeFailure(error)) return "stop";
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
@@ -164,7 +164,7 @@ function nextStep(
 export function missingDeps(role: string): never {
   throw new UsageError(
     "DEPS_MISSING",
-    `Expected the team or the environment of ${role} to have deps, for ${role} asks for them, got none. Give new Team({ deps: { ... } }).`,
+    `Expected the team or the environment of ${role} to have deps, because ${role} asks for them, got none. Give new Team({ deps: { ... } }).`,
   );
 }
 
@@ -178,7 +178,7 @@ export function loggerOf(host: Engine, role: string): Logger {
   };
 }
 
-/** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, where the policy of the run says so */
+/** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, if the run's policy is to fail */
 export function assertNotDead({ failsOnDead, directory }: Engine, name: string, [dead]: readonly string[]): void {
   if (!failsOnDead || dead === undefined) return;
   throw new UsageError(
@@ -197,7 +197,7 @@ export function routedBy(fields: MessageFields, cause: string, sender: string): 
   };
 }
 
-/** Returns the frozen parents that the fields of a message name; undefined where they name none. */
+/** Returns the frozen parents that the fields of a message name; undefined if they name none. */
 export function parentsIn({ parents }: MessageFields): readonly string[] | undefined {
   return parents === undefined || parents === null ? undefined : Object.freeze([...parents]);
 }

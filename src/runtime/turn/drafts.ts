@@ -13,8 +13,8 @@ import { StateDraft } from "./state-draft.ts";
  * The drafts of one activation. It owns the changes of the role's state, plan, working memory and joins, and the counters of ids and random
  * numbers.
  *
- * Drafts.D1 (`random`, `stream`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted.
- * Drafts.D2 (`close`) a closed draft can be read and not written. The role's own plan is never changed.
+ * Drafts.D1 (`random`, `stream`, `id`) ids and random numbers are functions of the seed, the role's name and its activation count.
+ * Drafts.D2 (`close`) a closed draft is read-only. The role's own plan is never changed.
  */
 export class Drafts {
   readonly state: StateDraft;
@@ -70,7 +70,7 @@ export class Drafts {
     this.#plan = plan;
   }
 
-  /** The plan if it differs from the role's. @throws PlanError where a record could not hold it */
+  /** The plan if it differs from the role's. @throws PlanError if a record could not hold it */
   get changedPlan(): Json | undefined {
     if (this.#plan === undefined) return undefined;
     const plan = this.#plan.toJSON() as unknown as Json;
@@ -80,7 +80,7 @@ export class Drafts {
       return plan;
     } catch (error) {
       if (!(error instanceof PlanError)) throw error;
-      const text = `Expected the plan of role ${this.#role.name} to be one at its end. ${error.message}`;
+      const text = `Expected the plan of role ${this.#role.name} to be valid at the end of the activation. ${error.message}`;
       throw new PlanError(error.code, text, { cause: error, data: error.data });
     }
   }
@@ -100,7 +100,7 @@ export class Drafts {
     return `${this.#role.name}#${this.#role.n}:${this.#ids}`;
   }
 
-  /** Shows the committed state from now on. */
+  /** After the commit: reads now come from the committed state. */
   settle(): void {
     this.#working?.settle();
   }

@@ -62,14 +62,14 @@ export class Outbox {
     }
     const causeBy = isCauseLeftOpen(given) ? nameOr(cause, UserRequirement.name) : given.causeBy;
     const sentFrom = given.sentFrom === "" ? name : given.sentFrom;
-    // Members of the given message may be those of its class: a copy would lose them, and its recipients too.
+    // A copy would lose members of the message's class, such as its recipients.
     const parents = given.parents.length === 0 ? this.#parents() : Object.freeze([...given.parents]);
     const issued = this.#make(given.content, given, { sendTo: addressedIn(given), causeBy, sentFrom }, parents);
     this.#issued.set(given, this.#issued.get(issued) as Issued);
     return issued;
   }
 
-  /** Sends a message when the activation ends, or so many ticks after that. */
+  /** Sends a message when the activation ends, or `delay` ticks later. */
   send(given: Message, cause?: string, delay?: number): Sent {
     if (this.isClosed) throw new ContextClosedError(this.#turn.started.act, "publish");
     if (cause !== undefined && typeof cause !== "string") assertMessageAlone("publish", cause);
@@ -126,7 +126,7 @@ export class Outbox {
     const { news } = this.#activation;
     if (this.#answered?.news !== news) {
       const [first] = news;
-      // All recipients of a message share the list that names it alone, and a list that grows keeps room for more.
+      // All recipients share the list of this one message. A growing list would reserve more memory.
       const ids = first !== undefined && news.length === 1 ? parentsOfAnswer(first.id) : Object.freeze(news.map(({ id }) => id));
       this.#answered = { news, ids };
     }

@@ -4,12 +4,12 @@ import { valueText } from "../../kernel/value-text.ts";
 import { changeOf, type StateChange } from "../record/state-change.ts";
 
 /*
- * The state of a step role. It is replaced and never changed, and unchanged parts stay the same objects: so only new parts are checked.
+ * The state of a step role. It is replaced, never changed, and unchanged parts stay the same objects, so only new parts are checked.
  *
  * StepState.SS1 (`plain`) a state is plain JSON, and equals its recorded form.
  * StepState.SS2 (`heldState`, `plainRecord`, `plainList`) a state cannot be changed.
- * StepState.SS3 (`stateChange`) a change names exactly the keys with another value than before.
- * StepState.SS4 (`isHeld`, `plain`) what no step changed is not walked again, however large it is.
+ * StepState.SS3 (`stateChange`) a change names exactly the keys whose values differ.
+ * StepState.SS4 (`isHeld`, `plain`) unchanged parts are not walked again, however large they are.
  */
 
 interface Position {
@@ -30,7 +30,7 @@ export function heldState(state: JsonObject): JsonObject {
   return Object.freeze(state);
 }
 
-/** Large records that were found frozen: V8 walks all members of one to tell that. */
+/** Large records known to be frozen: V8 walks all members to check that. */
 const largeAndFrozen = new WeakSet<object>();
 
 function isHeld(value: object): boolean {

@@ -30,9 +30,9 @@ import {
 import { heldState, stateChange } from "./step-state.ts";
 
 /**
- * One attempt at an activation of a step role: its function is called for each message, or once for all, and its messages and its new state
- * take effect by one event. This is the fast path for populations of a million roles: such a role remembers nothing, waits for nothing and has no steps,
- * so an attempt is over when this returns and needs no scope, no time limit and no steps.
+ * One attempt at an activation of a step role: its function is called for each message, or once for all, and one event commits its messages
+ * and its new state. This is the fast path for a million roles: a step role remembers nothing, waits for nothing and has no steps, so an
+ * attempt needs no scope and no time limit, and is over when this returns.
  *
  * @throws the error that broke the journal
  */
@@ -84,14 +84,14 @@ function changeTo(state: JsonObject, given: unknown, name: string): Changes["sta
   return given === undefined || given === state ? undefined : stateChange(state, stateIn(given, name));
 }
 
-/** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
+/** @throws UsageError `STEP_RESULT` for a promise or a value that is no object */
 function stateIn(given: unknown, name: string): JsonObject {
   if (isThenable(given)) {
     // The promise is not awaited: its rejection must not end the process.
     void Promise.resolve(given).catch(() => {});
     throw new UsageError(
       "STEP_RESULT",
-      `Expected the step function of ${name} to be done when it returns, got a promise. Do asynchronous work in a role with react, which sends its result as a message.`,
+      `Expected the step function of ${name} to be synchronous, got a promise. Do asynchronous work in a role with react, which sends its result as a message.`,
     );
   }
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as JsonObject;
@@ -105,8 +105,8 @@ function stateIn(given: unknown, name: string): JsonObject {
  * The output of a step function. It owns the messages of one attempt.
  *
  * StepOutbox.S1 (`say`, `after`) once closed, no message is sent.
- * StepOutbox.S2 (`random`, `stream`, `now`) the values are functions of the seed, the role's name, how often the role has acted, and when the
- * activation began. Each call of the function has streams of its own.
+ * StepOutbox.S2 (`random`, `stream`, `now`) the values are functions of the seed, the role's name, its activation count, and the start of the
+ * activation. Each call of the function has streams of its own.
  */
 class StepOutbox implements StepOut {
   readonly #host: Engine;
@@ -165,9 +165,9 @@ class StepOutbox implements StepOut {
     const { sendTo } = given;
     const { to, dead } = this.#host.directory.route(given, name);
     if (dead.length > 0) assertNotDead(this.#host, name, dead);
-    // A message in flight to one role holds no list of its own.
+    // A message in flight to one role has no list of its own.
     const routed = to.length === 1 && sendTo.length === 1 && to[0] === sendTo[0] ? { ...given, sendTo: to } : given;
-    // The next message that is read begins another list.
+    // The next message read begins a new list.
     const parents = parentsIn(fields) ?? Object.freeze(this.#unanswered);
     const message = messageOf(this.#host, this.#role, this.said.length, content, fields, routed, parents, this.#started.at);
     this.#send(dead.length === 0 ? { message, to } : { message, to, dead });

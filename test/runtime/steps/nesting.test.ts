@@ -120,6 +120,6 @@ describe("Asking.N1 Nesting.N1 an effect that asks through the outer context", (
     await clock.advance(5000);
     const { error } = await ended;
     expect(error).toMatchObject({ code: "TIMEOUT" });
-    expect(error?.message).toContain("door");
+    expect(error?.message).toContain("step port");
   });
 });

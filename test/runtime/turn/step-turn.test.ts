@@ -113,8 +113,8 @@ describe("the state that a step function returns", () => {
     ["a list", [1], /next state or nothing, got \[1\]/],
     ["a text", "done", /next state or nothing, got "done"/],
     ["a number", 7, /got 7/],
-    ["a promise", Promise.resolve({}), /done when it returns, got a promise/],
-    ["a thenable of no class", Object.assign(Object.create(null) as object, { then: () => {} }), /done when it returns, got a promise/],
+    ["a promise", Promise.resolve({}), /synchronous, got a promise/],
+    ["a thenable of no class", Object.assign(Object.create(null) as object, { then: () => {} }), /synchronous, got a promise/],
   ])("is a state, not %s", async (_what, given, message) => {
     const environment = town([stepping("Ann", () => given as never)]);
     environment.publishMessage("go");
