@@ -11,7 +11,10 @@ import type { Sandbox } from "../workspace/sandbox.ts";
 import { isRed, type Verification } from "./verification.ts";
 import { verifyProject, type VerifyRequest } from "./verify.ts";
 
+const MAX_KEPT = 20;
+/** A project with more files or bytes runs each time. */
 const MAX_FILES = 20_000;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Runs a project and reports what that proves; see {@link verifyProject}. */
 export type Verifier = (request: VerifyRequest) => Promise<Verification>;
@@ -24,7 +27,7 @@ export type CachedRequest = Omit<VerifyRequest, "sandbox">;
  *
  * VerificationCache.C1 (`keyOf`) equal: the same bytes and rights of every file that a sandbox sees, and the same depth, criteria, stack,
  * planned files and time limit. VerificationCache.C2 (`isChecked`) only what is green and was checked is kept. VerificationCache.C3 (`verify`)
- * nothing is kept of a project that changed while it ran.
+ * nothing is kept of a project that changed while it ran. VerificationCache.C4 kept results and the bytes of a project are bounded.
  */
 export class VerificationCache {
   readonly #sandbox: Sandbox;
@@ -48,6 +51,8 @@ export class VerificationCache {
     if (known !== undefined) return known;
     const found = await this.#verify({ ...request, sandbox: this.#sandbox });
     if (key !== undefined && isGreen(found) && isChecked(found) && (await keyOf(request)) === key) this.#kept.set(key, found);
+    const [oldest] = this.#kept.keys();
+    if (oldest !== undefined && this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
     return found;
   }
 }
@@ -63,8 +68,11 @@ async function keyOf({ root, signal, depth, criteria, stack, planned = [], timeo
   try {
     const { files, folders } = await walkFiles(root, { skip, limit: MAX_FILES, signal });
     const all = createHash("sha256").update(folders.join("\0"));
+    let bytes = 0;
     for (const file of files) {
-      const { mode } = await lstat(join(root, file));
+      const { mode, size } = await lstat(join(root, file));
+      bytes += size;
+      if (bytes > MAX_BYTES) return undefined;
       all.update(JSON.stringify([file, mode & 0o111])).update(
         createHash("sha256")
           .update(await readFile(join(root, file)))

@@ -19,14 +19,26 @@ const STYLES: readonly RegExp[] = [/^\s{0,4}([.#][\w-]+)[^;]*[{,]\s*$/, /^@(?:ke
 const TYPES: readonly RegExp[] = [
   /^\s*(?:[a-z]+(?:\([^)]{0,40}\))?\s+){0,6}(?:class|interface|enum|record|object|trait|struct|protocol|fun|func|fn|mod|type)\s+(?:\([^)]{0,80}\)\s*)?(\w+)/,
 ];
+const C_NAMES: readonly RegExp[] = [
+  /^#define\s+(\w+)/,
+  /^(?:typedef\s+)?(?:union|namespace)\s+(\w+)/,
+  /^\w[\w\s*&:<>,]{0,120}?\b(\w+)\([^;]*$/,
+];
 
 /** Patterns of lines that name something, by the ending of a file's name. Nothing is parsed: what looks like a name is one. */
 const PATTERNS: ReadonlyMap<string, readonly RegExp[]> = new Map([
   ...["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"].map((ending) => [ending, [...SCRIPT, ...MARKUP]] as const),
   ...["html", "htm", "vue", "svelte"].map((ending) => [ending, [...MARKUP, ...SCRIPT]] as const),
   ...["css", "scss", "less"].map((ending) => [ending, STYLES] as const),
-  ...["java", "kt", "cs", "scala", "swift", "go", "rs", "c", "h", "cpp", "hpp"].map((ending) => [ending, TYPES] as const),
+  ...["java", "kt", "cs", "scala", "swift"].map((ending) => [ending, TYPES] as const),
+  ...["c", "h", "cc", "cpp", "hpp"].map((ending) => [ending, [...TYPES, ...C_NAMES]] as const),
+  ["go", [...TYPES, /^(?:var|const)\s+(\w+)/]],
+  ["rs", [...TYPES, /^\s*(?:pub(?:\([^)]{0,40}\))?\s+)?(?:const|static)\s+(?:mut\s+)?(\w+)\s*:/, /^macro_rules!\s*(\w+)/]],
+  ["rb", [/^\s*(?:def|class|module)\s+([\w.:?!]+)/]],
+  ["php", [/^\s*(?:[a-z]+\s+){0,3}(?:function|class|interface|trait)\s+&?(\w+)/]],
+  ...["sh", "bash"].map((ending) => [ending, [/^(?:function\s+)?([\w-]+)\s*\(\)/, /^function\s+([\w-]+)/]] as const),
   ["py", [/^(?:async\s+def|def|class)\s+(\w+)/, /^([A-Z][A-Z0-9_]+)\s*(?::[^=]{0,80})?=/]],
+  ["sql", [/^\s*create\s+(?:or\s+replace\s+)?(?:table|view|index|function)\s+(?:if\s+not\s+exists\s+)?([\w."]+)/i]],
   ["md", [/^#{1,3}\s+(.{1,80})/]],
 ]);
 

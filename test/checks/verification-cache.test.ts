@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Verification } from "../../src/checks/verification.ts";
@@ -87,6 +87,26 @@ describe("VerificationCache", () => {
     });
     await cache.verify(requestFor(root));
     writeFileSync(join(root, "a.mjs"), files["a.mjs"]);
+    await cache.verify(requestFor(root));
+    expect(asked).toHaveLength(2);
+  });
+
+  it("VerificationCache.C4 keeps the 20 newest results", async () => {
+    const { cache, asked } = cacheOf();
+    const root = projectOf(files);
+    const run = (timeout: number): Promise<Verification> => cache.verify({ ...requestFor(root), timeout });
+    for (let timeout = 1; timeout <= 21; timeout += 1) await run(timeout);
+    for (let timeout = 2; timeout <= 21; timeout += 1) await run(timeout);
+    expect(asked).toHaveLength(21);
+    await run(1);
+    expect(asked).toHaveLength(22);
+  });
+
+  it("VerificationCache.C4 runs a project of more than 64 MiB each time", async () => {
+    const { cache, asked } = cacheOf();
+    const root = projectOf({ ...files, "large.bin": "" });
+    truncateSync(join(root, "large.bin"), 64 * 1024 * 1024);
+    await cache.verify(requestFor(root));
     await cache.verify(requestFor(root));
     expect(asked).toHaveLength(2);
   });

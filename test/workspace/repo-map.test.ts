@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/memory/tokens.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
+import { namesIn } from "../../src/workspace/outline.ts";
 import { repoMap } from "../../src/workspace/repo-map.ts";
 import { surveyFiles } from "../../src/workspace/survey.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
@@ -31,6 +32,22 @@ describe("a map of a project", () => {
     expect(rest).toContain("src/cart.js (3 lines): Cart, total");
     expect(rest).toContain("README.md (5 lines): Shop, Use");
     expect(rest).toContain("docs/data.csv");
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ["a.rb", "module Shop\n  class Cart\n    def empty?\n", ["Shop", "Cart", "empty?"]],
+    ["a.php", "final class Cart {\n  public static function total() {}\n", ["Cart", "total"]],
+    ["a.sh", "set -e\nbuild() {\n}\nfunction clean {\n", ["build", "clean"]],
+    [
+      "a.c",
+      "#define MAX 5\nstruct cart {\nstatic int *cart_total(struct cart *c)\n{\n  return sum(c);\nprintf(x);\n",
+      ["MAX", "cart", "cart_total"],
+    ],
+    ["a.sql", "create table if not exists carts (\n", ["carts"]],
+    ["a.go", "var Rates = 1\ntype Cart struct {\nfunc (c *Cart) Total() int {\n", ["Rates", "Cart", "Total"]],
+    ["a.rs", "pub const MAX: u8 = 5;\npub(crate) fn total() {\nstatic mut N: u8 = 0;\nmacro_rules! sum {\n", ["MAX", "total", "N", "sum"]],
+  ])("names what %s declares", (path, content, names) => {
+    expect(namesIn(path, content)).toEqual(names);
   });
 
   it("finds a name by the words in it, and a file by a name that stands in it alone", async () => {

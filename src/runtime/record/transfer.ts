@@ -7,7 +7,7 @@ import { canonicalJson, deepFreeze, parsedJson } from "../../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import { shownText } from "../../kernel/value-text.ts";
+import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { aJournal, aReadableJournal, type Journal, knownRun, type RunInfo, runInfo } from "./journal.ts";
@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** Options of {@link exportRun}. */
 export interface TransferOptions {
-  /** Checked before each line. */
+  /** Checked before each line, and after each append of an import. */
   readonly signal?: AbortSignal;
 }
 
@@ -88,7 +88,7 @@ function gap(runId: string, expected: number, came: string): JournalError {
  * @param lines with or without their line breaks
  * @throws JournalError `RUN_EXISTS` for an id that the journal has; `EXPORT_CUT` when the lines end too early; `EXPORT_INVALID` for lines
  * that are no export or were changed; `EVENT_INVALID`, `EVENT_NEWER`; `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each
- * other
+ * other; `IMPORT_LEFT_OVER` when an import failed and its part could not be removed
  * @throws ControlError when the signal aborts
  *
  * @example
@@ -122,7 +122,7 @@ export async function importRun(
     if (event !== undefined) read.push({ event, size: line.length });
   }
   reader.end();
-  await write(journal, runId ?? "", read);
+  await write(journal, runId ?? "", read, o.signal);
   return { runId: runId ?? "", events: read.length };
 }
 
@@ -138,7 +138,8 @@ async function assertFree(journal: Journal, runId: string): Promise<void> {
 }
 
 /** Writes a run into a journal. A part of it is removed when that fails, unless another owner has the run. */
-async function write(journal: Journal, runId: string, read: readonly ReadEvent[]): Promise<void> {
+async function write(journal: Journal, runId: string, read: readonly ReadEvent[], signal: AbortSignal | undefined): Promise<void> {
+  throwIfAborted(signal);
   // A process that dies before its first append leaves a run without events.
   let isOurs = (await knownRun(journal, runId)) === undefined;
   if (isOurs) await journal.create(runId);
@@ -154,13 +155,20 @@ async function write(journal: Journal, runId: string, read: readonly ReadEvent[]
         size += more;
       }
       await journal.append(runId, epoch, from, batch);
+      throwIfAborted(signal);
     }
     await journal.release(runId, epoch);
   } catch (error) {
     const isTaken = error instanceof JournalError && /^(EPOCH_STALE|RUN_OWNED|SEQ_MISMATCH)$/.test(error.code);
-    if (isOurs && !isTaken) await journal.remove(runId).catch(() => {});
+    if (isOurs && !isTaken) await journal.remove(runId).catch((left: unknown) => throwLeftOver(runId, error, left));
     throw error;
   }
+}
+
+function throwLeftOver(runId: string, cause: unknown, left: unknown): never {
+  const why = `the import failed (${thrownText(cause)}), and removing failed too: ${clauseText(thrownText(left))}`;
+  const text = `Expected to remove what was imported of run ${runId}, but ${why}. Remove the run before you import it again.`;
+  throw new JournalError("IMPORT_LEFT_OVER", text, { cause });
 }
 
 /**

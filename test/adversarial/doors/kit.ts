@@ -5,7 +5,6 @@ import { simulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { memoryCache, memoryRunDriver, scriptedModel } from "../../../src/testing/index.ts";
 import { inMemoryStore } from "../../../src/memory/message-store.ts";
 import { estimatedTokens } from "../../../src/memory/tokens.ts";
-import { minisearch } from "../../../src/memory/word-index.ts";
 import { directSteps } from "../../../src/kernel/step.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
 import { whole } from "./right.ts";
@@ -31,7 +30,6 @@ export const is = {
   signal: () => whole(new AbortController().signal),
   embedder: () => whole(hashingEmbedder()),
   index: () => whole(exactIndex()),
-  words: () => whole(minisearch()),
   tokens: () => whole(estimatedTokens),
   cache: () => whole(memoryCache()),
   store: () => whole(inMemoryStore()),

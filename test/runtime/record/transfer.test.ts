@@ -261,6 +261,27 @@ describe("an import that is refused leaves nothing behind", () => {
     expect(await journal.runs()).toEqual([]);
   });
 
+  test("an abort while it writes", async () => {
+    const journal = memoryJournal();
+    const stop = new AbortController();
+    const { append } = journal;
+    journal.append = (...given) => {
+      stop.abort();
+      return append.apply(journal, given);
+    };
+    await expect(importRun(journal, lines, { signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await journal.runs()).toEqual([]);
+  });
+
+  test("unless the journal does not remove it, which the error reports with its cause", async () => {
+    const journal = memoryJournal();
+    journal.append = () => Promise.reject(new JournalError("JOURNAL_FULL", "It is."));
+    journal.remove = () => Promise.reject(new Error("the disk is gone"));
+    const error: unknown = await importRun(journal, lines).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "IMPORT_LEFT_OVER", cause: { code: "JOURNAL_FULL" } });
+    expect(String(error)).toContain("the disk is gone");
+  });
+
   test("a whole imported run has no owner, and can be claimed", async () => {
     const journal = memoryJournal();
     const released: string[] = [];
