@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_515;
+export const MAX_LINES = 109_543;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -20,7 +20,7 @@ export const LINES: Readonly<Record<string, number>> = {
   roles: 2_230,
   adapters: 12_390,
   agent: 4_562,
-  checks: 4_300,
+  checks: 4_308,
   cli: 10_751,
   client: 807,
   edges: 373,
@@ -33,14 +33,14 @@ export const LINES: Readonly<Record<string, number>> = {
   model: 5_879,
   research: 5_979,
   role: 2_406,
-  runtime: 13_345,
+  runtime: 13_353,
   server: 3_336,
   shards: 794,
   team: 3_366,
   testing: 4_598,
   tool: 2_997,
   tools: 3_565,
-  workspace: 5_670,
+  workspace: 5_682,
 };
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */
