@@ -97,7 +97,7 @@ const roleSchema = z.strictObject({
   timeout: z.number().positive().max(1_000_000).optional(),
 });
 
-/** Without the check of names. @internal */
+/** Without the check of names. */
 export const crewForm = z.strictObject({
   name: name.optional(),
   /** Dollars. */

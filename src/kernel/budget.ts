@@ -19,7 +19,7 @@ export interface BudgetPool {
   readonly isDurable?: boolean;
   /** False where nothing bounds spending, so that an unpriced model may be asked. Default true. @internal */
   readonly isBinding?: boolean;
-  /** Of the budget that a step lends: its open accounts. @internal */
+  /** Of the budget that a step lends: its open accounts. */
   readonly accounts?: readonly OpenAccount[] | undefined;
 }
 

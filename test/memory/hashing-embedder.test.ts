@@ -44,6 +44,11 @@ describe("hashingEmbedder", () => {
   it("is lexical: a synonym without a letter in common is as far as anything else", async () => {
     expect(Math.abs(await similarity("automobile", "car"))).toBeLessThan(0.2);
   });
+
+  it("gives the same vectors in every process", async () => {
+    const [vector] = await hashingEmbedder({ dimensions: 16 }).embed(["stored last year 去年"]);
+    expect(Array.from(vector ?? [], (value) => Math.round(value * 1_000) / 1_000)).toMatchSnapshot();
+  });
 });
 
 describe("embedding", () => {
