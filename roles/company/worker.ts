@@ -20,7 +20,7 @@ import type { EditRules } from "../../src/tools/edit-history.ts";
 /** The names of the roles of which a company has one. */
 export const COLLEAGUES = { manager: "Alice", architect: "Bob", qa: "Edward", engineer: "Alex", planner: "Eve", verifier: "Vera" } as const;
 
-/** What the workers of a company share. */
+/** The parts that all workers of a company share. */
 export interface CompanyMachine extends MachineOptions {
   readonly gate: ProjectGate;
   readonly mayInstall: boolean;

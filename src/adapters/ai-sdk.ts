@@ -319,7 +319,7 @@ function merged(chunks: readonly (ChatChunk | undefined)[]): ChatChunk {
   };
 }
 
-/** What the AI SDK throws before or besides an answer, by its name. */
+/** Codes of the errors that the AI SDK throws before an answer or instead of one, by their names. */
 const NAMED: Readonly<Record<string, ModelErrorCode>> = {
   AI_LoadAPIKeyError: "MODEL_AUTH",
   AI_LoadSettingError: "MODEL_AUTH",

@@ -268,7 +268,7 @@ export function requestError(error: unknown, o: FailedRequest): Error {
   return failureOf(o.model, reason, { began: o.began, mask: o.mask });
 }
 
-/** What a server said in a refusal, or in place of an answer; undefined for other failures. */
+/** Returns the complaint of a server, in a refusal or instead of an answer; undefined for other failures. */
 export function saidIn(error: unknown, o: FailedRequest): ServerSaid | undefined {
   const reason = reasonOf(error);
   if (reason instanceof RefusedRequest) return refusalIn(reason, o);

@@ -87,7 +87,7 @@ class PostgresStore implements MessageStore {
     if (encoded.length === 0) return [];
     const create = (schema: string): string => `INSERT INTO ${schema}.memory_roles (key, role) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
     await this.#ask(({ rows, schema }) => rows(create(schema), [keyOf(roleId), JSON.stringify(roleId)]));
-    /** What an earlier try has written, whose answer was lost. */
+    /** The rows of an earlier try whose answer was lost. */
     const ours = new Set<string>();
     return this.#inRole(roleId, [], async (rows, { number, last }, schema) => {
       const found = await rows<{ place: string; identity: Buffer }>(

@@ -2,7 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import type { FormerOwner } from "../runtime/record/journal.ts";
 
-/* What the lists of runs in SQLite and in Postgres have in common. */
+/* Lists of runs: the common part of SQLite and Postgres. */
 
 /** Owners of a run that was given back, for the next one. */
 export const LEFT: readonly FormerOwner[] = ["released", "drained", "moved", "taken", "died"];

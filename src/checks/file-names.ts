@@ -66,7 +66,7 @@ export class FileNames {
   }
 }
 
-/** What a source of values that differ from run to run gives: a random number, the time of the machine, or a call at a later time. */
+/** The values that differ from run to run: a random number, the time of the machine, or a call at a later time. */
 export type SourceKind = "chance" | "time" | "later";
 
 const MEMBERS: ReadonlyMap<string, SourceKind> = new Map<string, SourceKind>([

@@ -30,7 +30,7 @@ export function thereAre(ids: readonly string[]): string {
 interface Wanted<T> {
   readonly code: "RUN" | "ROLE" | "MESSAGE";
   readonly one: string;
-  /** What was expected, and what to do, where none fits. */
+  /** The expectation and the advice for an error if none fits. */
   readonly unknown: string;
   readonly advice: string;
   readonly idOf: (item: T) => string;

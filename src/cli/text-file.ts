@@ -126,7 +126,7 @@ export async function assertInFolder({ cwd }: Pick<Host, "cwd">, path: string): 
 
 const MAX_LINKS = 40;
 
-/** Where a path leads, also where the file is missing: making it follows the links on its path, and one that leads nowhere. */
+/** Returns the target of a path, even if the file is missing: writing it follows each link on the path, also a dangling one. */
 async function targetOf(path: string, links: number = MAX_LINKS): Promise<string> {
   const known = await realpath(path).catch(() => undefined);
   const folder = dirname(path);

@@ -14,11 +14,25 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, isFree, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
-import { PLAN, type PlannedModel } from "./plan.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
 import { type TextListener, StreamedText } from "./streamed-text.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
+
+/** One of the models that a call may ask, in turn. */
+export interface Candidate {
+  readonly model: ChatModel;
+  readonly tries?: number;
+  /** Codes of failures after which the next candidate is asked. */
+  readonly next?: ReadonlySet<string>;
+}
+
+/** The candidates of a request, for a model that is made of others. */
+export const PLAN: unique symbol = Symbol("the models that a call may ask");
+
+export interface PlannedModel extends ChatModel {
+  readonly [PLAN]?: (request: ChatRequest) => readonly Candidate[];
+}
 
 /** How model calls are tried and how long they may take. */
 export interface CallTuning {

@@ -7,7 +7,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { calledHere } from "./ask.ts";
 import type { ChatModel, ChatOptions, ChatRequest, ChatResponse } from "./chat-model.ts";
 import { failureOf, type ModelErrorCode } from "./failure.ts";
-import { type Candidate, PLAN, type PlannedModel } from "./plan.ts";
+import { type Candidate, PLAN, type PlannedModel } from "./call.ts";
 
 const CODES = {
   refusal: ["MODEL_REFUSED", "MODEL_CONTENT_FILTER"],
