@@ -1,6 +1,5 @@
 import { having, type Shape } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
-import type { ChatMeasure } from "../memory/chat-memory.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";
@@ -37,10 +36,6 @@ export interface AgentMemory {
   goal(): Promise<readonly ChatMessage[]>;
   /** All messages in order, goal included, as a new array. */
   dump(): Promise<readonly ChatMessage[]>;
-  /**
-   * The sum of a measure over the messages of `dump`. The measure of a message never changes. Without it each request reads all messages.
-   */
-  weigh?(measure: ChatMeasure): number;
   /** Replaces all messages by shorter ones. A memory without it grows, and each request is cut instead. */
   rewrite?(messages: readonly ChatMessage[]): Promise<void>;
   /** A value that a net stored for itself. */

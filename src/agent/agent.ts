@@ -43,14 +43,6 @@ const agentOptions: Known<AgentOptions> = {
   terminate: kinds.boolean,
 };
 
-/** Options of one run. */
-export interface AgentRunOptions {
-  /** Inside a role pass the role's signal: another one would suspend the whole activation. */
-  readonly signal?: AbortSignal;
-}
-
-const agentRunOptions: Known<AgentRunOptions> = { signal: kinds.signal };
-
 /** The events of a run. Every reader gets all of them from the start, except text and progress pieces, which late readers miss. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
@@ -120,13 +112,13 @@ export class Agent {
 
   /**
    * Works on a task until it has an answer; without a task it continues with the one it has. It begins at once and does not wait for
-   * readers of its events.
+   * readers of its events. Inside a role pass the role's signal: another one would suspend the whole activation.
    *
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
-  run(task?: string, o: AgentRunOptions = {}): AgentRun {
+  run(task?: string, o: { readonly signal?: AbortSignal } = {}): AgentRun {
     takes("run of an agent", "task", task, orNothing(aText));
-    checkKnownOptions("run of an agent", o, agentRunOptions);
+    checkKnownOptions("run of an agent", o, { signal: kinds.signal });
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
     const log = new EventLog(agentEventKinds);

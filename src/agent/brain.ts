@@ -92,19 +92,10 @@ export class Brain {
   work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
     const { toolChoice = "auto", output, steps } = this.#options;
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
-    const span = new RunSpan(o.signal, steps === undefined, () => void spender?.close());
+    const span = spanOf(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o.tell ?? (() => {}), { spender, steps: steps ?? inner });
-    return new BrainRun({
-      net: this.net,
-      memory,
-      context,
-      span,
-      inner,
-      maxSteps: this.maxSteps,
-      output: zodOf(output) as z.ZodType | undefined,
-      toolChoice,
-      tell: o.tell,
-    });
+    const { net, maxSteps } = this;
+    return new BrainRun({ net, memory, context, span, inner, maxSteps, output: zodOf(output) as z.ZodType | undefined, toolChoice });
   }
 
   /** Undefined outside an activation and a tool call. @internal */
@@ -156,7 +147,6 @@ interface BrainRunParts {
   readonly maxSteps: number;
   readonly output: z.ZodType | undefined;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
-  readonly tell: ((event: AgentEvent) => void) | undefined;
 }
 
 interface Working {
@@ -264,7 +254,7 @@ export class BrainRun {
 
   /** Undefined when no step is left for it. */
   #enter(): Working | undefined {
-    const { net, memory, context, maxSteps, tell } = this.#parts;
+    const { net, memory, context, maxSteps } = this.#parts;
     if (this.#progress.at !== "between") return undefined;
     const { next: name } = this.#progress;
     const state = net.state(name);
@@ -272,8 +262,7 @@ export class BrainRun {
     this.#mayJoin = !joins;
     if (!joins) {
       if (context.step === maxSteps) return undefined;
-      context.step++;
-      tell?.({ type: "step.started", step: context.step, maxSteps, state: name });
+      context.begin(maxSteps, name);
     }
     const working: Working = { at: "state", name, state, pieces: state.run(memory, context)[Symbol.asyncIterator]() };
     this.#progress = working;
@@ -307,34 +296,29 @@ export class BrainRun {
 
 const OVER = new AbortedError("the run of the agent is over");
 
+interface RunSpan {
+  readonly signal: AbortSignal;
+  begin(): void;
+  end(): void;
+}
+
 /**
  * The signal of one run aborts when the run ends. With `steps` it is the given one: the waits belong to the role and are suspended with it.
  */
-class RunSpan {
-  readonly signal: AbortSignal;
-  readonly #outer: AbortSignal | undefined;
-  readonly #own: AbortController | undefined;
-  readonly #ended: () => void;
-  #unlisten: (() => void) | undefined;
-
-  constructor(outer: AbortSignal | undefined, isOwn: boolean, ended: () => void) {
-    this.#outer = outer;
-    this.#own = isOwn ? new AbortController() : undefined;
-    this.signal = this.#own?.signal ?? AbortSignal.any(outer === undefined ? [] : [outer]);
-    this.#ended = ended;
-  }
-
-  begin(): void {
-    const outer = this.#outer;
-    const own = this.#own;
-    if (outer === undefined || own === undefined) return;
-    if (outer.aborted) own.abort(outer.reason);
-    this.#unlisten = onAbort(outer, () => own.abort(outer.reason));
-  }
-
-  end(): void {
-    this.#unlisten?.();
-    this.#own?.abort(OVER);
-    this.#ended();
-  }
+function spanOf(outer: AbortSignal | undefined, isOwn: boolean, ended: () => void): RunSpan {
+  const own = isOwn ? new AbortController() : undefined;
+  let unlisten = (): void => {};
+  return {
+    signal: own?.signal ?? AbortSignal.any(outer === undefined ? [] : [outer]),
+    begin() {
+      if (outer === undefined || own === undefined) return;
+      if (outer.aborted) own.abort(outer.reason);
+      unlisten = onAbort(outer, () => own.abort(outer.reason));
+    },
+    end() {
+      unlisten();
+      own?.abort(OVER);
+      ended();
+    },
+  };
 }

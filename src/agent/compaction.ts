@@ -36,7 +36,6 @@ const MESSAGE_TOKENS = 4;
 export class MessageTokens {
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, number>();
-  #isAsync = false;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -51,39 +50,12 @@ export class MessageTokens {
     return this.#counted(message, `${message.content ?? ""}${message.name ?? ""}${calls}${thoughts}`, besides);
   }
 
-  async ofMessages(messages: readonly ChatMessage[]): Promise<number> {
-    let sum = 0;
-    for (const message of messages) {
-      const tokens = this.ofMessage(message);
-      // A wait for each message would let other roles ask first.
-      sum += typeof tokens === "number" ? tokens : await tokens;
-    }
-    return sum;
+  ofMessages(messages: readonly ChatMessage[]): Promise<number> {
+    return sumOf(messages, (message) => this.ofMessage(message));
   }
 
-  /** Many memories know the sum without a look at each message. */
-  ofMemory(memory: AgentMemory, messages: readonly ChatMessage[]): number | Promise<number> {
-    const tokens = this.#isAsync ? Number.NaN : (memory.weigh?.(this.#countedSync) ?? Number.NaN);
-    return Number.isNaN(tokens) ? this.ofMessages(messages) : tokens;
-  }
-
-  /** NaN when the counter is async. */
-  readonly #countedSync = (message: ChatMessage): number => {
-    if (this.#isAsync) return this.#known.get(message) ?? Number.NaN;
-    const tokens = this.ofMessage(message);
-    if (typeof tokens === "number") return tokens;
-    this.#isAsync = true;
-    tokens.catch(() => {});
-    return Number.NaN;
-  };
-
-  async ofTools(tools: readonly ToolSpec[]): Promise<number> {
-    let sum = 0;
-    for (const tool of tools) {
-      const tokens = this.#known.get(tool) ?? this.#counted(tool, JSON.stringify(tool), 0);
-      sum += typeof tokens === "number" ? tokens : await tokens;
-    }
-    return sum;
+  ofTools(tools: readonly ToolSpec[]): Promise<number> {
+    return sumOf(tools, (tool) => this.#known.get(tool) ?? this.#counted(tool, JSON.stringify(tool), 0));
   }
 
   #counted(what: object, text: string, besides: number): number | Promise<number> {
@@ -94,6 +66,16 @@ export class MessageTokens {
     const count = this.#counter.count(text);
     return typeof count === "number" ? took(count) : count.then(took);
   }
+}
+
+async function sumOf<T>(items: readonly T[], tokensOf: (item: T) => number | Promise<number>): Promise<number> {
+  let sum = 0;
+  for (const item of items) {
+    const tokens = tokensOf(item);
+    // A wait for each item would let other roles ask first.
+    sum += typeof tokens === "number" ? tokens : await tokens;
+  }
+  return sum;
 }
 
 interface ShrinkOptions {
@@ -209,12 +191,11 @@ export class Compaction {
     return from;
   }
 
-  /** Pictures get at most half of the room. Every message gets an equal share of the rest, the goal a double one. */
+  /** Pictures are left out. Every message gets an equal share of the room, the goal a double one. */
   #cut(messages: readonly ChatMessage[], goal: readonly ChatMessage[], room: number): ChatMessage[] {
-    const half = room / 2;
-    const pictured = withPicturesIn(half, messages);
-    const share = Math.max(80, Math.floor(((half + pictured.left) * CHARACTERS) / (messages.length + goal.length)) - 40);
-    return pictured.messages.map((message) => shortened(message, isOneOf(goal, message) ? 2 * share : share));
+    const share = Math.max(80, Math.floor((room * CHARACTERS) / (messages.length + goal.length)) - 40);
+    const plain = inWords(messages, (count) => `[${count} pictures were left out to make room]`);
+    return plain.map((message) => shortened(message, isOneOf(goal, message) ? 2 * share : share));
   }
 }
 
@@ -259,29 +240,17 @@ function withoutResult(message: ChatMessage): ChatMessage {
   };
 }
 
-/** Keeps the newest pictures that fit. Also returns the tokens left. */
-function withPicturesIn(tokens: number, messages: readonly ChatMessage[]): { readonly messages: ChatMessage[]; readonly left: number } {
-  let left = tokens;
-  const kept = messages.toReversed().map((message) => {
-    const { images, ...rest } = message;
-    if (images === undefined) return message;
-    const size = IMAGE_TOKENS * images.length;
-    if (size > left) return { ...rest, content: `${message.content ?? ""}\n[${images.length} pictures were left out to make room]` };
-    left -= size;
-    return message;
-  });
-  return { messages: kept.toReversed(), left };
-}
-
-const NO_PICTURE = "[picture left out: the model does not take pictures]";
-
 /** Messages without pictures stay the same objects. */
 export function withoutPictures(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  if (messages.every(({ images }) => images === undefined)) return messages;
+  const words = "[picture left out: the model does not take pictures]";
+  return inWords(messages, (count) => Array.from({ length: count }, () => words).join("\n"));
+}
+
+/** Messages with words instead of their pictures. */
+function inWords(messages: readonly ChatMessage[], words: (count: number) => string): readonly ChatMessage[] {
   return messages.map((message) => {
     const { images, content = "", ...rest } = message;
-    if (images === undefined) return message;
-    return { ...rest, content: [...(content === "" ? [] : [content]), ...images.map(() => NO_PICTURE)].join("\n") };
+    return images === undefined ? message : { ...rest, content: [content, words(images.length)].filter((part) => part !== "").join("\n") };
   });
 }
 

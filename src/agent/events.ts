@@ -86,12 +86,17 @@ export interface EventKinds<E> {
   join(first: E, second: E): E | undefined;
 }
 
+interface EventReader<E> {
+  readonly waiting: E[];
+  wake: () => void;
+}
+
 /**
- * The events of one run, for any number of readers. It owns the events that late readers get.
+ * The events of one run, for any number of readers. It owns the events that late readers get, and those that wait for each reader.
  *
  * `EventLog.V1` every reader gets every event in order; pieces of text and of progress only go to readers that are there when they come
  * (`add`, `read`). `EventLog.V2` the events that wait for a slow reader are bounded by the kept events and the run's own text: waiting
- * pieces are joined (`EventReader.add`). `EventLog.V3` a reader that stops reading does not hold up the run (`EventReader.return`).
+ * pieces are joined (`add`). `EventLog.V3` a reader that stops reading does not hold up the run (`#events`).
  */
 export class EventLog<E> {
   readonly #kinds: EventKinds<E>;
@@ -107,20 +112,38 @@ export class EventLog<E> {
     // A tool that outlives its time may still report progress.
     if (this.#ended) return;
     if (!this.#kinds.isPassing(event)) this.#kept.push(event);
-    for (const reader of this.#readers) reader.add(event);
+    for (const { waiting, wake } of this.#readers) {
+      const last = waiting.at(-1);
+      const joined = last === undefined ? undefined : this.#kinds.join(last, event);
+      if (joined === undefined) waiting.push(event);
+      else waiting[waiting.length - 1] = joined;
+      wake();
+    }
   }
 
   end(): void {
     this.#ended = true;
-    for (const reader of this.#readers) reader.end();
+    for (const { wake } of this.#readers) wake();
     this.#readers.clear();
   }
 
-  read(): AsyncIterator<E> {
-    const reader = new EventReader<E>([...this.#kept], this.#kinds, (left) => this.#readers.delete(left));
-    if (this.#ended) reader.end();
-    else this.#readers.add(reader);
-    return reader;
+  read(): AsyncGenerator<E, void, void> {
+    const reader = { waiting: [...this.#kept], wake: () => {} };
+    if (!this.#ended) this.#readers.add(reader);
+    return this.#events(reader);
+  }
+
+  async *#events(reader: EventReader<E>): AsyncGenerator<E, void, void> {
+    try {
+      for (;;) {
+        const event = reader.waiting.shift();
+        if (event !== undefined) yield event;
+        else if (this.#ended) return;
+        else await new Promise<void>((resolve) => (reader.wake = resolve));
+      }
+    } finally {
+      this.#readers.delete(reader);
+    }
   }
 }
 
@@ -132,54 +155,3 @@ export const agentEventKinds: EventKinds<AgentEvent> = {
     return first.type === "call.progress" && second.type === "call.progress" && first.call === second.call ? second : undefined;
   },
 };
-
-class EventReader<E> implements AsyncIterator<E> {
-  #waiting: E[];
-  #ended = false;
-  #wake: (() => void)[] = [];
-  readonly #kinds: EventKinds<E>;
-  readonly #leave: (reader: EventReader<E>) => void;
-
-  constructor(waiting: E[], kinds: EventKinds<E>, leave: (reader: EventReader<E>) => void) {
-    this.#waiting = waiting;
-    this.#kinds = kinds;
-    this.#leave = leave;
-  }
-
-  add(event: E): void {
-    const last = this.#waiting.at(-1);
-    const joined = last === undefined ? undefined : this.#kinds.join(last, event);
-    if (joined === undefined) this.#waiting.push(event);
-    else this.#waiting[this.#waiting.length - 1] = joined;
-    this.#wakeAll();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wakeAll();
-  }
-
-  async next(): Promise<IteratorResult<E>> {
-    for (;;) {
-      const event = this.#waiting.shift();
-      if (event !== undefined) return { done: false, value: event };
-      if (this.#ended) return { done: true, value: undefined };
-      await new Promise<void>((resolve) => {
-        this.#wake.push(resolve);
-      });
-    }
-  }
-
-  return(): Promise<IteratorResult<E>> {
-    this.#leave(this);
-    this.#waiting = [];
-    this.end();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  #wakeAll(): void {
-    const wake = this.#wake;
-    this.#wake = [];
-    for (const resolve of wake) resolve();
-  }
-}

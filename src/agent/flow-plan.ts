@@ -21,8 +21,9 @@ export interface FlowStep {
 export class FlowPlan {
   #steps = new Map<string, FlowStep>();
 
-  constructor(tasks: readonly TaskFields[]) {
-    this.replaceOpen(tasks);
+  /** @param tasks default: none, until {@link replaceOpen} gives some */
+  constructor(tasks?: readonly TaskFields[]) {
+    if (tasks !== undefined) this.replaceOpen(tasks);
   }
 
   get steps(): readonly FlowStep[] {

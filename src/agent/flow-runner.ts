@@ -4,7 +4,6 @@ import { systemClock } from "../kernel/clock.ts";
 import { ControlError, ModelError, OutputError, PlanError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { TaskFields } from "./task.ts";
 import { meterFor } from "../model/ask.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import { type CallPolicy, policyWithin } from "../model/call.ts";
@@ -32,11 +31,11 @@ export class FlowRunner {
   readonly #planner: FlowPlanner;
   /** The run as a part of an activation or of a call of a tool. */
   readonly #inner: InnerRun | undefined;
+  readonly #plan = new FlowPlan();
   readonly #running = new Map<string, Promise<void>>();
   readonly #busy = new Set<FlowExecutor>();
-  #plan: FlowPlan | undefined;
   #replans = 0;
-  #failed: { readonly step: FlowStep; readonly why: string } | undefined;
+  #failed: FailedStep | undefined;
   #fatal: Error | undefined;
 
   constructor(parts: FlowParts, goal: string, signal: AbortSignal, log: EventLog<FlowEvent>) {
@@ -69,7 +68,7 @@ export class FlowRunner {
       if (!isRecorded) this.#stop.abort(thrown);
       await Promise.all(this.#running.values());
       const error = (await this.#inner?.interruption()) ?? thrown;
-      result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan?.steps ?? [] };
+      result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan.steps };
     }
     this.#log.add({ type: "flow.ended", result });
     this.#log.end();
@@ -84,22 +83,20 @@ export class FlowRunner {
   }
 
   async #makePlan(): Promise<void> {
-    const take = (tasks: readonly TaskFields[]): void => {
-      this.#plan = new FlowPlan(tasks);
-    };
+    const { tasks } = this.#parts.options;
     try {
-      if (this.#parts.options.tasks !== undefined) take(this.#parts.options.tasks);
-      else await this.#planner.plan(this.#goal, take);
+      if (tasks !== undefined) this.#plan.replaceOpen(tasks);
+      else await this.#planner.plan(this.#goal, this.#plan);
     } catch (error) {
-      if (!isNoPlan(error) || this.#parts.options.tasks !== undefined) throw error;
-      this.#log.add({
-        type: "warning",
-        code: "PLAN_MISSING",
-        text: `No plan could be made, so the goal is done as one step. ${thrownText(error)}`,
-      });
-      take([{ id: "1", instruction: this.#goal }]);
+      if (!isNoPlan(error) || tasks !== undefined) throw error;
+      this.#warn("PLAN_MISSING", `No plan could be made, so the goal is done as one step. ${thrownText(error)}`);
+      this.#plan.replaceOpen([{ id: "1", instruction: this.#goal }]);
     }
     this.#announcePlan();
+  }
+
+  #warn(code: string, text: string): void {
+    this.#log.add({ type: "warning", code, text });
   }
 
   async #work(): Promise<void> {
@@ -114,11 +111,11 @@ export class FlowRunner {
   }
 
   #beginReady(): void {
-    for (const { task } of this.#thePlan.ready) {
+    for (const { task } of this.#plan.ready) {
       if (this.#running.size === this.#parts.limits.concurrency) return;
       const executor = this.#executorOf(task.type);
       if (this.#busy.has(executor)) continue;
-      const step = this.#thePlan.begin(task.id);
+      const step = this.#plan.begin(task.id);
       if (executor instanceof Agent) this.#busy.add(executor);
       this.#running.set(task.id, this.#take(step, executor));
     }
@@ -131,11 +128,11 @@ export class FlowRunner {
     try {
       const result = await this.#execute(step, executor);
       if (result.status === "finished") {
-        this.#thePlan.finish(task.id, result.answer);
-        this.#log.add({ type: "step.ended", step: this.#thePlan.step(task.id), result });
+        this.#plan.finish(task.id, result.answer);
+        this.#log.add({ type: "step.ended", step: this.#plan.step(task.id), result });
       } else this.#fail(step, result, tries);
     } catch (error) {
-      if (this.#thePlan.step(task.id).status === "running") this.#thePlan.reopen(task.id, thrownText(error));
+      if (this.#plan.step(task.id).status === "running") this.#plan.reopen(task.id, thrownText(error));
       this.#fatal = error instanceof Error ? error : new TroupeError("THROWN", thrownText(error));
     } finally {
       this.#busy.delete(executor);
@@ -159,17 +156,17 @@ export class FlowRunner {
       error instanceof UsageError ||
       (error instanceof ModelError && FATAL_CODES.has(error.code))
     ) {
-      this.#thePlan.reopen(task.id, why);
-      this.#log.add({ type: "step.failed", step: this.#thePlan.step(task.id), why, then: "stop" });
+      this.#plan.reopen(task.id, why);
+      this.#log.add({ type: "step.failed", step: this.#plan.step(task.id), why, then: "stop" });
       throw error ?? new TroupeError("FLOW_STOPPED", why);
     }
     const mayRetry = tries < this.#parts.limits.tries;
     const mayPlan = this.#replans < this.#parts.limits.replans && this.#parts.options.tasks === undefined;
     const then = mayRetry ? "retry" : mayPlan ? "replan" : "block";
-    if (then !== "block") this.#thePlan.reopen(task.id, why);
-    if (then === "replan") this.#failed ??= { step: this.#thePlan.step(task.id), why };
-    const blocked = then === "block" ? this.#thePlan.block(task.id, why) : [];
-    this.#log.add({ type: "step.failed", step: this.#thePlan.step(task.id), why, then, ...(blocked.length > 1 ? { blocked } : {}) });
+    if (then !== "block") this.#plan.reopen(task.id, why);
+    if (then === "replan") this.#failed ??= { step: this.#plan.step(task.id), why };
+    const blocked = then === "block" ? this.#plan.block(task.id, why) : [];
+    this.#log.add({ type: "step.failed", step: this.#plan.step(task.id), why, then, ...(blocked.length > 1 ? { blocked } : {}) });
   }
 
   async #planAnew(): Promise<void> {
@@ -177,19 +174,19 @@ export class FlowRunner {
     if (failed === undefined) return;
     this.#failed = undefined;
     this.#replans++;
-    const plan = this.#thePlan;
+    const plan = this.#plan;
     try {
-      await this.#planner.replan(this.#goal, plan, failed.step, failed.why, (tasks) => plan.replaceOpen(tasks));
+      await this.#planner.replan(this.#goal, plan, failed);
       this.#announcePlan();
     } catch (error) {
       if (!isNoPlan(error)) throw error;
-      this.#log.add({ type: "warning", code: "PLAN_MISSING", text: `No other plan could be made. ${thrownText(error)}` });
+      this.#warn("PLAN_MISSING", `No other plan could be made. ${thrownText(error)}`);
       plan.block(failed.step.task.id, failed.why);
     }
   }
 
   async #outcome(): Promise<FlowResult> {
-    const { steps, doneSteps, isDone } = this.#thePlan;
+    const { steps, doneSteps, isDone } = this.#plan;
     const status = isDone ? "finished" : "blocked";
     const [only, ...others] = doneSteps;
     if (isDone && only !== undefined && others.length === 0) return { status, answer: only.result, steps };
@@ -198,12 +195,12 @@ export class FlowRunner {
 
   /** The results of the steps are the answer when they cannot be summed up. */
   async #summary(): Promise<string> {
-    const { steps, doneSteps } = this.#thePlan;
+    const { steps, doneSteps } = this.#plan;
     try {
       return await this.#planner.summarize(this.#goal, steps);
     } catch (error) {
       if (error instanceof ControlError || this.#outer.aborted) throw error;
-      this.#log.add({ type: "warning", code: "SUMMARY_MISSING", text: `The results stand as they are, unsummed. ${thrownText(error)}` });
+      this.#warn("SUMMARY_MISSING", `The results are the answer, without a summary. ${thrownText(error)}`);
       return doneSteps.map((step) => step.result).join("\n\n");
     }
   }
@@ -215,7 +212,7 @@ export class FlowRunner {
   /** An executor that knew the rest of the plan would do that too. */
   #prompt({ task, tries, result }: FlowStep): string {
     const needed = task.dependsOn.map((id) => {
-      const step = this.#thePlan.step(id);
+      const step = this.#plan.step(id);
       return `Result of an earlier step (${step.task.instruction}):\n${step.result}`;
     });
     const again = tries > 1 && result !== "" ? [`An earlier try of this step failed: ${result}`] : [];
@@ -228,12 +225,7 @@ export class FlowRunner {
   }
 
   #announcePlan(): void {
-    this.#log.add({ type: "plan.made", steps: this.#thePlan.steps });
-  }
-
-  get #thePlan(): FlowPlan {
-    if (this.#plan === undefined) throw new TroupeError("FLOW_PLAN", "Expected a plan, but none was made.");
-    return this.#plan;
+    this.#log.add({ type: "plan.made", steps: this.#plan.steps });
   }
 }
 
@@ -270,6 +262,11 @@ function whyNot({ status, answer, error }: AgentResult): string {
   return error?.message ?? (answer === "" ? status : answer);
 }
 
+interface FailedStep {
+  readonly step: FlowStep;
+  readonly why: string;
+}
+
 interface PlannedExecutor {
   readonly type: string;
   readonly description: string;
@@ -303,22 +300,22 @@ class FlowPlanner {
     this.#maxSteps = maxSteps;
   }
 
-  /** @param take refuses steps that are no dependency graph @throws PlanError, OutputError when no reply was a plan; ModelError */
-  plan(goal: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
-    return this.#ask(`Goal:\n${goal}\n\nBreak the goal into as few steps as do it well, at most ${this.#maxSteps}.`, take);
+  /** @throws PlanError, OutputError when no reply was a plan; ModelError */
+  plan(goal: string, plan: FlowPlan): Promise<void> {
+    return this.#ask(`Goal:\n${goal}\n\nBreak the goal into as few steps as do it well, at most ${this.#maxSteps}.`, plan);
   }
 
-  replan(goal: string, plan: FlowPlan, failed: FlowStep, why: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
+  replan(goal: string, plan: FlowPlan, { step, why }: FailedStep): Promise<void> {
     const done = plan.doneSteps.map(({ task, result }) => `- ${task.id}: ${task.instruction}\n  result: ${result.slice(0, SHOWN_RESULT)}`);
-    const open = plan.steps.filter((step) => step.status !== "done").map(({ task }) => `- ${task.id}: ${task.instruction}`);
+    const open = plan.steps.filter(({ status }) => status !== "done").map(({ task }) => `- ${task.id}: ${task.instruction}`);
     const parts = [
       `Goal:\n${goal}`,
       done.length === 0 ? "Nothing is done yet." : `Done, and to be left as it is:\n${done.join("\n")}`,
       `Not done:\n${open.join("\n")}`,
-      `Step ${failed.task.id} could not be done: ${why.slice(0, SHOWN_RESULT)}`,
+      `Step ${step.task.id} could not be done: ${why.slice(0, SHOWN_RESULT)}`,
       `Plan what is left in another way, in at most ${this.#maxSteps} new steps. They may depend on what is done; give them ids that are not taken.`,
     ];
-    return this.#ask(parts.join("\n\n"), take);
+    return this.#ask(parts.join("\n\n"), plan);
   }
 
   async summarize(goal: string, steps: readonly FlowStep[]): Promise<string> {
@@ -333,14 +330,14 @@ class FlowPlanner {
     }
   }
 
-  async #ask(prompt: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
+  async #ask(prompt: string, plan: FlowPlan): Promise<void> {
     let complaint = "";
     for (let n = 1; ; n++) {
       const { steps } = await this.#client.read(PlannedSteps, { messages: [ChatMessage.user(prompt + this.#rules() + complaint)] });
       try {
         if (steps.length > this.#maxSteps)
           throw new PlanError("PLAN_TOO_LONG", `Expected at most ${this.#maxSteps} steps, got ${steps.length}.`);
-        return take(steps);
+        return plan.replaceOpen(steps);
       } catch (error) {
         if (!(error instanceof PlanError) || n === PLAN_TRIES) throw error;
         complaint = `\n\nYour last plan was refused: ${error.message}`;

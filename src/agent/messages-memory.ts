@@ -6,7 +6,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { type ChatMeasure, ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
+import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
@@ -89,11 +89,6 @@ export class MessagesMemory implements AgentMemory {
 
   dump(): Promise<readonly ChatMessage[]> {
     return Promise.resolve(this.#chat.messages);
-  }
-
-  /** NaN when a subclass overrides {@link dump}. */
-  weigh(measure: ChatMeasure): number {
-    return this.dump === MessagesMemory.prototype.dump ? this.#chat.weigh(measure) : Number.NaN;
   }
 
   rewrite(messages: readonly ChatMessage[]): Promise<void> {

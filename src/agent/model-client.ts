@@ -7,14 +7,15 @@ import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
-import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
+import { type SteppedModel, steppedModel } from "../model/ask.ts";
 import { askForValue } from "../model/structured-output.ts";
 import { errorData } from "../model/failure.ts";
 import { unsupportedBy } from "../model/server-error.ts";
 import { inForm, wordsForm } from "../model/reply-form.ts";
+import type { DeltaInfo } from "../model/streamed-text.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";
-import type { AgentEvent } from "./events.ts";
+import { type AgentEvent, type EventKinds, EventLog } from "./events.ts";
 import type { Question } from "./net.ts";
 import type { CallTally, RunTally } from "./run-tally.ts";
 
@@ -112,19 +113,20 @@ export class ModelClient {
     const { signal, tell, step } = this.#parts;
     const model = this.#steppedOf(question.model);
     const meter = this.tally.begin(model.id);
-    const coming = new StreamedReply(model, request, { signal, meter, takesCut: question.takesCut });
-    for (;;) {
-      const pieces = coming.takeAll();
-      for (const text of pieces) {
-        if (text === undefined) tell({ type: "text.void", step: step() });
-        else yield text;
-      }
-      // More may have come while a slow reader read.
-      if (pieces.length > 0) continue;
-      const reply = coming.whole;
-      if (reply !== undefined) return this.#took(reply, meter);
-      await coming.changed();
+    const pieces = new EventLog<ReplyPiece>(replyPieces);
+    let last: number | undefined;
+    const onDelta = (text: string, info: DeltaInfo): void => {
+      if (last !== undefined && last !== info.try) pieces.add(null);
+      last = info.try;
+      pieces.add(text);
+    };
+    const reply = model.chat(request, { signal, meter, takesCut: question.takesCut, onDelta }).finally(() => pieces.end());
+    reply.catch(() => {});
+    for await (const text of pieces.read()) {
+      if (text === null) tell({ type: "text.void", step: step() });
+      else yield text;
     }
+    return this.#took(await reply, meter);
   }
 
   async #plainReply({ model, temperature }: Question, messages: readonly ChatMessage[]): Promise<ChatResponse> {
@@ -188,8 +190,7 @@ export class ModelClient {
     const messages = question.messages ?? (await memory.dump());
     const counter = compaction.tokens;
     const around = (await counter.ofTools(tools)) + (await counter.ofMessages(before)) + (await counter.ofMessages(after));
-    const inside = question.messages === undefined ? counter.ofMemory(memory, messages) : counter.ofMessages(messages);
-    const size = around + (await inside);
+    const size = around + (await counter.ofMessages(messages));
     const fits = needed === "usual" && size <= compaction.room;
     const kept = fits ? messages : await this.#shorter(question, messages, { around, size, needed });
     return {
@@ -237,59 +238,14 @@ export class ModelClient {
   }
 }
 
-/** Undefined: the try failed, and the text of the reply so far is void. */
-type ReplyPiece = string | undefined;
+/** Null: the try failed, and the text of the reply so far is void. */
+type ReplyPiece = string | null;
 
-/**
- * A reply that streams. It owns the pieces that were not taken yet; neighbors are joined, so it holds no more than the reply's own text.
- */
-class StreamedReply {
-  #pieces: ReplyPiece[] = [];
-  #try = 1;
-  #hasText = false;
-  #wake: (() => void) | undefined;
-  #end: { readonly reply: ChatResponse } | { readonly error: unknown } | undefined;
-
-  constructor(model: SteppedModel, request: ChatRequest, options: Pick<SteppedChatOptions, "signal" | "meter" | "takesCut">) {
-    model.chat(request, { ...options, onDelta: (text, info) => this.#add(text, info.try) }).then(
-      (reply) => this.#ended({ reply }),
-      (error: unknown) => this.#ended({ error }),
-    );
-  }
-
-  takeAll(): readonly ReplyPiece[] {
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    return pieces;
-  }
-
-  /** Undefined while it streams. @throws ModelError, ControlError */
-  get whole(): ChatResponse | undefined {
-    if (this.#end === undefined || "reply" in this.#end) return this.#end?.reply;
-    throw this.#end.error;
-  }
-
-  changed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
-  }
-
-  #ended(end: { readonly reply: ChatResponse } | { readonly error: unknown }): void {
-    this.#end = end;
-    this.#wake?.();
-  }
-
-  #add(text: string, n: number): void {
-    if (n !== this.#try && this.#hasText) this.#pieces.push(undefined);
-    this.#try = n;
-    this.#hasText = true;
-    const last = this.#pieces.at(-1);
-    if (last === undefined) this.#pieces.push(text);
-    else this.#pieces[this.#pieces.length - 1] = last + text;
-    this.#wake?.();
-  }
-}
+/** Neighbors are joined, so no more waits than the reply's own text. */
+const replyPieces: EventKinds<ReplyPiece> = {
+  isPassing: () => true,
+  join: (first, second) => (first === null || second === null ? undefined : first + second),
+};
 
 /** A failure for other reasons is no evidence about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);

@@ -4,6 +4,7 @@ import { guardResult } from "../kernel/run-handle.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { type TaskFields, taskOf } from "./task.ts";
@@ -63,7 +64,8 @@ export interface FlowParts {
 function flowParts(options: PlanningFlowOptions): FlowParts {
   checkGivenOptions("new PlanningFlow", options, planningFlowOptions);
   takes("new PlanningFlow", "executors", options.executors, object("agents by their names"));
-  const limits = { ...DEFAULTS, ...definedOf(options) };
+  const { tries, replans, concurrency, maxSteps } = options;
+  const limits = { ...DEFAULTS, ...defined({ tries, replans, concurrency, maxSteps }) };
   const names = Object.keys(options.executors);
   const executors = new Map(Object.entries(options.executors).map(([type, executor]) => [type.toLowerCase(), executor]));
   const [first] = executors.values();
@@ -76,11 +78,6 @@ function flowParts(options: PlanningFlowOptions): FlowParts {
   checkTuning({ retry: options.calls?.retry, timeouts: options.calls?.timeouts });
   for (const task of options.tasks ?? []) taskOf(task);
   return { options, limits, executors, first };
-}
-
-function definedOf(options: PlanningFlowOptions): Partial<FlowLimits> {
-  const { tries, replans, concurrency, maxSteps } = options;
-  return Object.fromEntries(Object.entries({ tries, replans, concurrency, maxSteps }).filter(([, value]) => value !== undefined));
 }
 
 function invalid(expected: string, got: string): UsageError {

@@ -1,9 +1,8 @@
-import type { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { ToolCall } from "../model/chat-message.ts";
-import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import type { ChatRequest } from "../model/chat-model.ts";
 import { forbiddenBy, type ToolNotice } from "../tool/call-options.ts";
 import { callTools } from "../tool/call-tools.ts";
 import { closeTool } from "../tool/run-tool.ts";
@@ -14,7 +13,7 @@ import type { BrainOptions } from "./brain-options.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
 import { LoopDetector } from "./loop-detector.ts";
 import type { ModelClient } from "./model-client.ts";
-import type { Mind, Question } from "./net.ts";
+import type { Mind } from "./net.ts";
 import type { RunTally } from "./run-tally.ts";
 
 const MAX_DENIED = 100;
@@ -42,22 +41,24 @@ export class StepContext implements Mind {
   #hasActed = false;
   #isWarned = false;
 
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly nextStepPrompt: string | undefined;
+  readonly ask: Mind["ask"] = (question) => this.#parts.client.ask(question);
+  readonly read: Mind["read"] = (schema, question) => this.#parts.client.read(schema, question);
+
   constructor(parts: StepContextParts) {
-    const { loops = {} } = parts.options;
+    const { loops = {}, nextStepPrompt } = parts.options;
     this.#parts = parts;
+    this.signal = parts.signal;
+    this.clock = parts.clock;
+    this.nextStepPrompt = nextStepPrompt;
     this.#loops = loops === false ? undefined : new LoopDetector(loops);
   }
 
-  get signal(): AbortSignal {
-    return this.#parts.signal;
-  }
-
-  get clock(): Clock {
-    return this.#parts.clock;
-  }
-
-  get nextStepPrompt(): string | undefined {
-    return this.#parts.options.nextStepPrompt;
+  begin(maxSteps: number, state: string): void {
+    this.step++;
+    this.#parts.tell({ type: "step.started", step: this.step, maxSteps, state });
   }
 
   /** A named tool must be called once; then the model chooses, or the run would never end. */
@@ -68,14 +69,6 @@ export class StepContext implements Mind {
 
   get tally(): RunTally {
     return this.#parts.client.tally;
-  }
-
-  ask(question: Question): AsyncGenerator<string, ChatResponse, void> {
-    return this.#parts.client.ask(question);
-  }
-
-  read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
-    return this.#parts.client.read(schema, question);
   }
 
   async act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
@@ -168,12 +161,7 @@ export class StepContext implements Mind {
 }
 
 function eventOf(notice: ToolNotice, step: number): AgentEvent {
-  switch (notice.type) {
-    case "tool.started":
-      return { type: "call.started", step, call: notice.call };
-    case "tool.progress":
-      return { type: "call.progress", step, call: notice.call, text: notice.text };
-    case "tool.ended":
-      return { type: "call.ended", step, ...notice.called };
-  }
+  if (notice.type === "tool.ended") return { type: "call.ended", step, ...notice.called };
+  const { call } = notice;
+  return notice.type === "tool.started" ? { type: "call.started", step, call } : { type: "call.progress", step, call, text: notice.text };
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../kernel/json.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
-import type { ToolSpec } from "../model/chat-model.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 
 const Parameters = z.object({
@@ -47,16 +46,10 @@ export class EndableTools extends ToolCollection {
     this.#own = own;
   }
 
-  override get specs(): readonly ToolSpec[] {
-    return this.#own.has(terminate.name) ? this.#own.specs : [...this.#own.specs, terminate.spec];
-  }
-
-  override get(name: string): Tool | undefined {
-    return this.#own.get(name) ?? (name === terminate.name ? terminate : undefined);
-  }
-
-  override find(name: string): Tool | undefined {
-    return this.#own.find(name) ?? (name.toLowerCase() === terminate.name ? terminate : undefined);
+  /** In the order of the collection, and last the tool that it lacks. */
+  protected override get all(): ReadonlyMap<string, Tool> {
+    const own = [...this.#own].map((tool): [string, Tool] => [tool.name, tool]);
+    return new Map(this.#own.has(terminate.name) ? own : [...own, [terminate.name, terminate]]);
   }
 
   override add(tools: Tool | Iterable<Tool>): void {
@@ -66,10 +59,5 @@ export class EndableTools extends ToolCollection {
 
   override remove(name: string): boolean {
     return this.#own.remove(name);
-  }
-
-  override [Symbol.iterator](): Iterator<Tool> {
-    const all = this.#own.has(terminate.name) ? [...this.#own] : [...this.#own, terminate];
-    return all[Symbol.iterator]();
   }
 }

@@ -129,14 +129,11 @@ function wholeCalls(text: string, { tools }: TextOrigin): readonly ToolCall[] {
     .replace(/```$/, "")
     .trimEnd()
     .replace(/^print\((.*)\)$/s, "$1");
-  const calls = /^[[{]/.test(bare) && /[\]}]$/.test(bare) ? jsonCalls(bare, isTool) : [];
+  const [only, ...others] = /^[[{]/.test(bare) && /[\]}]$/.test(bare) ? findJson(bare).values : [];
+  const isWhole = only?.start === 0 && only.end === bare.length && others.length === 0;
+  const calls = isWhole ? callsIn(only.value, isTool) : [];
   const all = calls.length > 0 ? calls : functionCalls(bare);
   return all.every((call) => isTool(call.function.name)) ? all : [];
-}
-
-function jsonCalls(bare: string, isTool: (name: string) => boolean): readonly ToolCall[] {
-  const [only, ...others] = findJson(bare).values;
-  return only === undefined || others.length > 0 || only.start !== 0 || only.end !== bare.length ? [] : callsIn(only.value, isTool);
 }
 
 /** For a model that wraps its answer in JSON too. */

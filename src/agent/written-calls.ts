@@ -88,7 +88,7 @@ function callsFrom(text: string, start: number): { readonly calls: readonly Tool
   const calls: ToolCall[] = [];
   let at = skipped(text, start);
   while (at < text.length) {
-    const read = element(text, at) ?? named(text, at, CHANNEL) ?? json(text, at) ?? pythonic(text, at) ?? named(text, at, NAMED);
+    const read = named(text, at, ELEMENT) ?? named(text, at, CHANNEL) ?? json(text, at) ?? pythonic(text, at) ?? named(text, at, NAMED);
     if (read === undefined) break;
     calls.push(...read.calls);
     at = skipped(text, read.end);
@@ -114,12 +114,6 @@ function skipped(text: string, from: number): number {
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text) ?? undefined;
-}
-
-function element(text: string, at: number): Read | undefined {
-  const opening = matchAt(ELEMENT, text, at);
-  if (opening === undefined) return undefined;
-  return withBody(text, at + opening[0].length, opening[1] ?? "");
 }
 
 function named(text: string, at: number, form: RegExp): Read | undefined {
@@ -155,14 +149,11 @@ function bodyEnd(text: string, from: number, mark: RegExp): number {
 function json(text: string, at: number): Read | undefined {
   if (text[at] !== "{" && text[at] !== "[") return undefined;
   const read = readValue(text, at);
-  if (!read.ok) {
-    const end = bodyEnd(text, at, /<\/|<\|/g);
-    const [only, ...others] = findJson(text.slice(at, end)).values;
-    const calls = only === undefined || others.length > 0 ? [] : callsIn(only.value);
-    return calls.length === 0 ? undefined : { calls, end };
-  }
-  const calls = callsIn(read.value);
-  return calls.length === 0 ? undefined : { calls, end: read.end };
+  const end = read.ok ? read.end : bodyEnd(text, at, /<\/|<\|/g);
+  const values = read.ok ? [read] : findJson(text.slice(at, end)).values;
+  const [only, ...others] = values;
+  const calls = only === undefined || others.length > 0 ? [] : callsIn(only.value);
+  return calls.length === 0 ? undefined : { calls, end };
 }
 
 /** `add(a=1, b="x")` */

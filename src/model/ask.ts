@@ -9,7 +9,7 @@ import { type AttemptOutcome, type Attempts, attemptsWith, type RecordedTry, typ
 import { truncated } from "./attempt.ts";
 import { callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
-import { addUsage, type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse } from "./chat-model.ts";
+import { addUsage, inOnePiece, type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse } from "./chat-model.ts";
 import { askOn, joined, MOST_CONTINUATIONS } from "./continuation.ts";
 import { jitter } from "./retry.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
@@ -17,7 +17,7 @@ import { enforcedForm, inForm, type ReplyForm, wordsForm } from "./reply-form.ts
 import { handedHere, type Meter, presentMeter } from "./meter.ts";
 import { askForValue, type WholeOrCut } from "./structured-output.ts";
 import { withoutThoughts } from "./thoughts.ts";
-import { LastStreamed, type TextListener, StreamedText, bothOf } from "./streamed-text.ts";
+import { bothOf, lastStreamed, type TextListener, streamedText } from "./streamed-text.ts";
 
 export interface CallParts extends TextListener {
   readonly steps: StepPort;
@@ -56,7 +56,7 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
   if (input.schema === undefined) return wholeText(input);
   const { model, schema, messages, policy } = input;
   const output = outputSchema(schema);
-  const streamed = new LastStreamed(input, policy.logger);
+  const streamed = lastStreamed(input, policy.logger);
   return askForValue({
     ...{ model: model.id, schema, messages },
     ask: (asked, isAgain) => longestReply(input, asked, streamed.listener, output, isAgain),
@@ -139,7 +139,7 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
       throw error;
     });
   });
-  if (!isLive && reply.content !== "") new StreamedText(parts, policy.logger, recorded).send(reply.content);
+  if (!isLive && reply.content !== "") streamedText(parts, policy.logger, recorded).send(reply.content);
   return reply;
 }
 
@@ -149,12 +149,8 @@ type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof Chat
 function requestOf(asked: Asked, model: ChatModel): ChatRequest {
   const { tools = [], toolChoice, schema, temperature, maxTokens, seed, stop, messages } = asked;
   const extra = { ...model.extra, ...asked.extra };
-  return {
-    messages,
-    ...(tools.length === 0 ? {} : { tools }),
-    ...defined({ toolChoice, schema, temperature, maxTokens, seed, stop }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  };
+  const known = { tools: tools.length === 0 ? undefined : tools, toolChoice, schema, temperature, maxTokens, seed, stop };
+  return { messages, ...defined({ ...known, extra: Object.keys(extra).length === 0 ? undefined : extra }) };
 }
 
 /** Called for every try of a live call, and once for an answer from a record. */
@@ -222,17 +218,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     streams: false,
     chat,
     async *stream(request, o) {
-      const { content, toolCalls, finishReason, usage, refusal, reasoning } = await chat(request, o);
-      const calls = toolCalls.map(({ id, function: { name, arguments: args }, extra }, index) => ({
-        ...{ index, id, name, arguments: args },
-        ...defined({ extra }),
-      }));
-      yield {
-        content,
-        ...(calls.length === 0 ? {} : { toolCalls: calls }),
-        finishReason,
-        ...defined({ usage, refusal, reasoning }),
-      };
+      yield inOnePiece(await chat(request, o));
     },
     through: (other) => steppedModel(model, { ...parts, steps: other }),
     meter: { port: steps, policy },

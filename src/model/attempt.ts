@@ -1,11 +1,11 @@
-import { defined, isList, isRecord } from "../kernel/value-kind.ts";
+import { defined, isList, isObject, isRecord } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { hasFunction, type Reasoning, type ToolCall } from "./chat-message.ts";
+import type { Reasoning, ToolCall } from "./chat-message.ts";
 import type { Attempts } from "../kernel/step.ts";
 import { withoutThoughts } from "./thoughts.ts";
 import { unmetered } from "./meter.ts";
@@ -36,12 +36,10 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   const above = cancellationOf(bounds.signal);
   throwIfEnded(above);
   const builder = new ReplyBuilder(model.id);
-  const watch = new Watch(model.id, bounds, above, () => builder.began);
+  const watch = watchOf(model.id, bounds, above, () => builder.began);
   try {
-    const here = (): Promise<ChatResponse> =>
-      unmetered(() =>
-        model.streams === false ? readWhole(model, request, watch, bounds) : readStream(model, request, builder, watch, bounds),
-      );
+    const one: Try = { model, request, bounds, builder, watch };
+    const here = (): Promise<ChatResponse> => unmetered(() => (model.streams === false ? readWhole(one) : readStream(one)));
     const reply = await (bounds.attempts?.run === undefined ? here() : bounds.attempts.run(here, { request, ending: watch.life }));
     checkReply(model.id, request, reply, bounds.takesCut);
     return reply;
@@ -52,30 +50,18 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   }
 }
 
-async function readWhole(
-  model: ChatModel,
-  request: ChatRequest,
-  { life }: Watch,
-  { onText, attempts }: AttemptBounds,
-): Promise<ChatResponse> {
+async function readWhole({ model, request, watch: { life }, bounds: { onText, attempts } }: Try): Promise<ChatResponse> {
   // A model written in JavaScript may answer without a promise.
   const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...defined({ key: attempts?.key }) })));
   if (reply.content !== "") onText?.(reply.content);
   return reply;
 }
 
-async function readStream(
-  model: ChatModel,
-  request: ChatRequest,
-  builder: ReplyBuilder,
-  watch: Watch,
-  { onText, attempts }: AttemptBounds,
-): Promise<ChatResponse> {
+async function readStream({ model, request, builder, watch, bounds: { onText, attempts } }: Try): Promise<ChatResponse> {
   const { life } = watch;
   watch.expectLife();
-  const pieces = model
-    .stream(request, { signal: life.signal, ...defined({ key: attempts?.key }), alive: () => watch.expectLife() })
-    [Symbol.asyncIterator]();
+  const o = { signal: life.signal, ...defined({ key: attempts?.key }), alive: () => watch.expectLife() };
+  const pieces = model.stream(request, o)[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await life.until(Promise.resolve(pieces.next()));
@@ -91,64 +77,63 @@ async function readStream(
   }
 }
 
+interface Try {
+  readonly model: ChatModel;
+  readonly request: ChatRequest;
+  readonly bounds: AttemptBounds;
+  readonly builder: ReplyBuilder;
+  readonly watch: Watch;
+}
+
+interface Watch {
+  readonly life: CancellationScope;
+  expectLife(): void;
+  end(): void;
+}
+
 /**
  * Ends a try when its caller does, after silence, or when its time is up. Until the answer begins each sign of life restarts the wait for
  * its first piece, so that a server that thinks long and says so is not cut.
  */
-class Watch {
-  readonly #model: string;
-  readonly #bounds: AttemptBounds;
-  readonly #hasBegun: () => boolean;
-  readonly life = new CancellationScope();
-  readonly #cancelWhole: () => void;
-  readonly #unsubscribe: () => void;
-  #cancelSilence: (() => void) | undefined;
-  #ended = false;
+function watchOf(model: string, { clock, timeouts, timeLeft }: AttemptBounds, above: Cancellation, hasBegun: () => boolean): Watch {
+  const life = new CancellationScope();
+  let isOver = false;
+  let cancelSilence = (): void => {};
+  const after = (ms: number, why: () => Error): (() => void) => (ms === Infinity ? () => {} : clock.timer(ms, () => life.end(why())));
+  const late = (): Error => {
+    const lost = hasBegun() ? "it was still coming" : "it had not begun";
+    return timeout("call", timeouts.call, `the whole answer of ${model}`, lost, { retryable: false });
+  };
+  const unsubscribe = above.onEnd((reason) => life.end(interruptionBy(reason)));
+  const cancelWhole = after(timeLeft, late);
+  return {
+    life,
+    expectLife() {
+      if (isOver) return;
+      cancelSilence();
+      const limit = hasBegun() ? "silence" : "firstByte";
+      const piece = `the ${limit === "silence" ? "next" : "first"} piece of an answer from ${model}`;
+      cancelSilence = after(timeouts[limit], () => timeout(limit, timeouts[limit], piece, "nothing came"));
+    },
+    end() {
+      isOver = true;
+      for (const cancel of [cancelSilence, cancelWhole, unsubscribe]) cancel();
+    },
+  };
+}
 
-  constructor(model: string, bounds: AttemptBounds, above: Cancellation, hasBegun: () => boolean) {
-    this.#model = model;
-    this.#bounds = bounds;
-    this.#hasBegun = hasBegun;
-    this.#unsubscribe = above.onEnd((reason) => this.life.end(interruptionBy(reason)));
-    this.#cancelWhole = this.#after(bounds.timeLeft, () => this.#late());
-  }
-
-  expectLife(): void {
-    if (this.#ended) return;
-    this.#cancelSilence?.();
-    const limit = this.#hasBegun() ? "silence" : "firstByte";
-    this.#cancelSilence = this.#after(this.#bounds.timeouts[limit], () => this.#silent(limit));
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#cancelSilence?.();
-    this.#cancelWhole();
-    this.#unsubscribe();
-  }
-
-  #after(ms: number, why: () => Error): () => void {
-    return ms === Infinity ? () => {} : this.#bounds.clock.timer(ms, () => this.life.end(why()));
-  }
-
-  #silent(limit: "firstByte" | "silence"): Error {
-    const what = limit === "firstByte" ? "the first piece of an answer" : "the next piece of an answer";
-    return this.#timeout(limit, `${what} from ${this.#model}`, "nothing came", {});
-  }
-
-  #late(): Error {
-    const lost = this.#hasBegun() ? "it was still coming" : "it had not begun";
-    return this.#timeout("call", `the whole answer of ${this.#model}`, lost, { retryable: false });
-  }
-
-  #timeout(limit: keyof SetTimeouts, expected: string, came: string, more: { readonly retryable?: boolean }): Error {
-    const ms = this.#bounds.timeouts[limit];
-    return modelError(
-      "MODEL_TIMEOUT",
-      `Expected ${expected} within ${timeText(ms)}, but ${came}. Raise timeouts.${limit} of the model (${OPTION_OF[limit]} on the command line; 0 for no limit) if it may take longer.`,
-      { ...more, data: { limit, limitMs: ms } },
-    );
-  }
+function timeout(
+  limit: keyof SetTimeouts,
+  limitMs: number,
+  expected: string,
+  came: string,
+  more: { readonly retryable?: boolean } = {},
+): Error {
+  return modelError(
+    "MODEL_TIMEOUT",
+    `Expected ${expected} within ${timeText(limitMs)}, but ${came}. Raise timeouts.${limit} of the model (${OPTION_OF[limit]} on the command line; 0 for no limit) if it may take longer.`,
+    { ...more, data: { limit, limitMs } },
+  );
 }
 
 const OPTION_OF: { readonly [Limit in keyof SetTimeouts]: string } = {
@@ -301,7 +286,7 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
     );
   }
   const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
-  const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
+  const named = reply.toolCalls.every((call) => isObject(call?.function) && call.function.name !== "");
   // The caller can see which calls of a cut reply are whole.
   const isCut = reply.finishReason === "length";
   if (isCut && !takesCut && !(mayCall && named && reply.toolCalls.length > 0)) throw truncated(model, request.maxTokens, reply);

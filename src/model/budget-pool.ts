@@ -107,7 +107,7 @@ class LocalPool implements LocalBudgetPool {
   constructor(amount: number, options: BudgetPoolOptions) {
     const { parent, name = "shared budget" } = options;
     this.#amount = wholeAmount(amount);
-    if (parent !== undefined && !isBudgetPool(parent)) throw noPool(parent);
+    if (parent !== undefined && !isBudgetPool(parent)) throw invalid("the parent of a budget pool to be a pool", parent);
     made += 1;
     this.id = `local ${String(made).padStart(12, "0")}`;
     this.parent = parent;
@@ -164,21 +164,17 @@ class LocalPool implements LocalBudgetPool {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     if (this.#queue.length === 0 && this.#fits(amount)) return Promise.resolve(account.take(amount, repeats));
     return new Promise((resolve, reject) => {
+      const last =
+        <T>(end: (value: T) => void) =>
+        (value: T): void => {
+          unsubscribe();
+          end(value);
+        };
+      const waiter: Waiter = { account, amount, repeats, ending, resolve: last(resolve), reject: last(reject) };
       const unsubscribe = ending.onEnd((reason) => {
         this.#queue = this.#queue.filter((other) => other !== waiter);
         reject(interruptionBy(reason));
       });
-      const waiter: Waiter = {
-        ...{ account, amount, repeats, ending },
-        resolve: (hold) => {
-          unsubscribe();
-          resolve(hold);
-        },
-        reject: (error) => {
-          unsubscribe();
-          reject(error);
-        },
-      };
       this.#queue.push(waiter);
       this.admit();
     });
@@ -324,15 +320,9 @@ class LocalAccount implements BudgetAccount {
 
 function wholeAmount(amount: number): number {
   if (Number.isSafeInteger(amount) && amount >= 0) return amount;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected the amount of a budget pool to be a whole number of micro-dollars of 0 or more, got ${valueText(amount)}. Write budgetPool(usd(5)).`,
-  );
+  throw invalid("the amount of a budget pool to be a whole number of micro-dollars of 0 or more", amount);
 }
 
-function noPool(parent: unknown): UsageError {
-  return new UsageError(
-    "OPTION_INVALID",
-    `Expected the parent of a budget pool to be a pool, got ${valueText(parent)}. Make it by budgetPool(usd(5)).`,
-  );
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${expected}, got ${valueText(got)}. Write budgetPool(usd(5)).`);
 }

@@ -15,7 +15,7 @@ import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, isFree, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
 import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
-import { type TextListener, StreamedText } from "./streamed-text.ts";
+import { type TextListener, streamedText } from "./streamed-text.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
 
@@ -218,7 +218,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
     throw error;
   }
   const started = deps.clock.now();
-  const streamed = deps.onDelta && new StreamedText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
+  const streamed = deps.onDelta && streamedText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
   let answer: ChatResponse;
   try {
     answer = await attempt(model, request, {
@@ -230,7 +230,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => Pr
       attempts: deps.attempts,
       ...(streamed === undefined ? {} : { onText: (text) => streamed.send(text) }),
     });
-    if (streamed?.isSent === false && answer.content !== "") streamed.send(answer.content);
+    if (streamed?.isSent() === false && answer.content !== "") streamed.send(answer.content);
   } catch (error) {
     const failed = error instanceof Error ? error : new Error(String(error));
     deps.attempts.settle({ ...failedSettlement(call, failed), error: failed });

@@ -1,6 +1,6 @@
 import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
-import { isText, isObject } from "../kernel/value-kind.ts";
+import { isObject } from "../kernel/value-kind.ts";
 import { aText, object, orNothing, readable, takes } from "../kernel/argument.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
@@ -62,44 +62,22 @@ export const ChatMessage: ChatMessageFactories = {
   user(content: string, given?: object | number, list?: readonly unknown[]) {
     const more = unlessMapped(given, list);
     takes("ChatMessage.user", "what goes with the content", more, orNothing(object("an object")));
-    checkKnownOptions("ChatMessage.user", more, { name: kinds.checked, images: kinds.checked });
-    return more === undefined && isText(content) ? frozen({ role: "user", content }) : parseChatMessage({ role: "user", content, ...more });
+    checkKnownOptions("ChatMessage.user", more, kinds.each(kinds.checked, "name", "images"));
+    return parseChatMessage({ role: "user", content, ...more });
   },
-  system: (content) => (isText(content) ? frozen({ role: "system", content }) : parseChatMessage({ role: "system", content })),
-  assistant: (content) => (isText(content) ? frozen({ role: "assistant", content }) : parseChatMessage({ role: "assistant", content })),
+  system: (content) => parseChatMessage({ role: "system", content }),
+  assistant: (content) => parseChatMessage({ role: "assistant", content }),
   tool(answer) {
     takes("ChatMessage.tool", "what it is made of", answer, object("an object with content, name and toolCallId"));
-    checkKnownOptions("ChatMessage.tool", answer, {
-      content: kinds.checked,
-      name: kinds.checked,
-      toolCallId: kinds.checked,
-      images: kinds.checked,
-    });
-    const { content, name, toolCallId, images } = answer;
-    const isPlain = images === undefined && isText(content) && isText(name) && isText(toolCallId);
-    const message = { role: "tool", content, name, toolCallId } as const;
-    return isPlain ? frozen(message) : parseChatMessage({ ...message, images });
+    checkKnownOptions("ChatMessage.tool", answer, kinds.each(kinds.checked, "content", "name", "toolCallId", "images"));
+    return parseChatMessage({ ...answer, role: "tool" });
   },
   fromToolCalls(calls: readonly ToolCall[], given?: string | number, list?: readonly unknown[]) {
-    const content = unlessMapped(given, list) ?? "";
+    const content = unlessMapped(given, list) || undefined;
     takes("ChatMessage.fromToolCalls", "calls", calls, readable);
-    if (!Array.isArray(calls) || !calls.every(hasFunction))
-      return parseChatMessage({ role: "assistant", content, toolCalls: calls ?? "none" });
-    const toolCalls = withOwnIds(calls);
-    const message: ChatMessage = content === "" ? { role: "assistant", toolCalls } : { role: "assistant", content, toolCalls };
-    return toolCalls.length > 0 && isText(content) && toolCalls.every(isPlainCall) ? frozen(message) : parseChatMessage(message);
+    return parseChatMessage({ role: "assistant", content, toolCalls: Array.isArray(calls) ? withOwnIds(calls) : (calls ?? "none") });
   },
 };
-
-/** Programs without types, and servers, leave it out. */
-export function hasFunction(call: unknown): boolean {
-  const { function: wanted } = (call ?? {}) as { readonly function?: unknown };
-  return isObject(wanted);
-}
-
-function isPlainCall({ id, function: { name, arguments: given }, extra }: ToolCall): boolean {
-  return extra === undefined && isText(id) && isText(name) && isText(given);
-}
 
 function frozen(message: ChatMessage): ChatMessage {
   parsedBefore.add(unchanging(message));
@@ -179,15 +157,14 @@ export function parseChatMessage(value: unknown): ChatMessage {
   const { role, content, toolCalls, name, toolCallId, images, reasoning } = readAs(value);
   if (role === "tool" && typeof toolCallId !== "string") throw notAMessage("a tool's message has the toolCallId of the call it answers");
   if (role !== "assistant" && toolCalls !== undefined && toolCalls !== null) throw notAMessage(`a message of role ${role} calls no tools`);
-  return frozen({
-    role,
-    ...(typeof content === "string" ? { content } : {}),
-    ...(toolCalls === undefined || toolCalls === null || toolCalls.length === 0 ? {} : { toolCalls }),
-    ...(typeof name === "string" ? { name } : {}),
-    ...(typeof toolCallId === "string" ? { toolCallId } : {}),
-    ...(images === undefined || images === null || images.length === 0 ? {} : { images }),
-    ...(role !== "assistant" || reasoning === undefined || reasoning === null ? {} : { reasoning }),
-  });
+  const given = { content, toolCalls: some(toolCalls), name, toolCallId, images: some(images) };
+  const known = { ...given, reasoning: role === "assistant" ? reasoning : undefined };
+  const kept = Object.entries(known).filter(([, part]) => part !== undefined && part !== null);
+  return frozen({ role, ...Object.fromEntries(kept) });
+}
+
+function some<T>(list: readonly T[] | null | undefined): readonly T[] | undefined {
+  return list === null || list?.length === 0 ? undefined : list;
 }
 
 /** Plain, deeply frozen, and valid. */
@@ -203,21 +180,14 @@ function notAMessage(why: string): UsageError {
   return new UsageError("CHAT_MESSAGE_INVALID", `Expected a chat message with a role and what that role says, got something else: ${why}`);
 }
 
-function withOwnIds(calls: readonly ToolCall[]): ToolCall[] {
-  const [only] = calls;
-  if (calls.length === 1 && only !== undefined) return [wireForm(only, only.id)];
+function withOwnIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   const taken = new Set<string>();
   return calls.map((call) => {
-    let own = call.id;
+    let own = call?.id;
     for (let nth = 2; taken.has(own); nth++) own = `${call.id}#${nth}`;
     taken.add(own);
-    return wireForm(call, own);
+    return isObject(call) ? { ...call, type: "function", id: own } : call;
   });
-}
-
-function wireForm({ function: { name, arguments: given }, extra }: ToolCall, id: string): ToolCall {
-  const call: ToolCall = { id, type: "function", function: { name, arguments: given } };
-  return extra === undefined ? call : { ...call, extra };
 }
 
 /**

@@ -119,6 +119,15 @@ export interface ToolCallDelta {
   readonly extra?: JsonObject;
 }
 
+/** An answer as the only piece of a stream. */
+export function inOnePiece(answer: ChatResponse): ChatChunk {
+  const { toolCalls, model: _model, ...reply } = answer;
+  const deltas = toolCalls.map(({ id, function: { name, arguments: given }, extra }, index): ToolCallDelta => {
+    return { index, id, name, arguments: given, ...(extra === undefined ? {} : { extra }) };
+  });
+  return { ...reply, ...(deltas.length === 0 ? {} : { toolCalls: deltas }) };
+}
+
 export function addUsage(sum: Usage, usage: Usage | undefined): Usage {
   if (usage === undefined) return sum;
   const cached = (sum.cachedTokens ?? 0) + (usage.cachedTokens ?? 0);

@@ -38,22 +38,11 @@ function doubled(soFar: string, rest: string): number {
   return Math.max(overlap(end, rest.slice(0, SEAM)), isLine ? line.length : 0);
 }
 
-/** Takes linear time: the table of Knuth, Morris and Pratt for the beginning, then the end read through it. */
 function overlap(end: string, beginning: string): number {
-  const back: number[] = [0];
-  const advance = (state: number, char: string | undefined): number => {
-    let at = state;
-    while (at > 0 && beginning[at] !== char) at = back[at - 1] ?? 0;
-    return beginning[at] === char ? at + 1 : 0;
-  };
-  for (let n = 1; n < beginning.length; n++) back.push(advance(back[n - 1] ?? 0, beginning[n]));
-  let matched = 0;
-  for (let n = 0; n < end.length; n++) {
-    if (matched === beginning.length) matched = back[matched - 1] ?? 0;
-    matched = advance(matched, end[n]);
-  }
-  const letters = beginning.slice(0, matched).match(/[\p{L}\p{N}]/gu)?.length ?? 0;
-  return matched >= SHORTEST_SEAM && letters >= SEAM_LETTERS ? matched : 0;
+  let length = Math.min(end.length, beginning.length);
+  while (length >= SHORTEST_SEAM && !end.endsWith(beginning.slice(0, length))) length--;
+  const letters = beginning.slice(0, length).match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  return length >= SHORTEST_SEAM && letters >= SEAM_LETTERS ? length : 0;
 }
 
 const FENCE = /^ {0,3}(?:`{3,}|~{3,})/gm;

@@ -45,8 +45,8 @@ export function lessonOf(said: ServerSaid, body: JsonObject, known: Dialect): Le
   const limit = lengthLesson(words, message, body, known);
   if (limit !== "none") return limit && listsAll ? { ...limit, dialect: merged(limit.dialect, { omit: fields }) } : limit;
   if (isFormat && isRecord(body["response_format"])) return formatLesson(words, body["response_format"] as JsonObject);
-  const [rule] = messageLessons(words, body).filter(({ isNew }) => isNew(known));
-  if (rule !== undefined) return { dialect: rule.dialect };
+  const rule = messageLesson(words, body, known);
+  if (rule !== undefined) return { dialect: rule };
   if (!isRefused && param === "") return undefined;
   if (body["stream"] === true && /\bstream(?:ing|ed)?\b/i.test(words) && !words.includes("stream_options"))
     return { dialect: { stream: false } };
@@ -113,51 +113,42 @@ export function isOfOneSchema({ code = "", type = "", message }: ServerSaid): bo
   return ONE_SCHEMA.test(`${code} ${type} ${message}`);
 }
 
-interface MessageLesson {
-  readonly dialect: Dialect;
-  readonly isNew: (known: Dialect) => boolean;
-}
-
-function messageLessons(words: string, body: JsonObject): readonly MessageLesson[] {
-  const messages = isList(body["messages"]) ? (body["messages"] as unknown as readonly JsonObject[]) : [];
-  const has = (name: string): boolean => messages.some((message) => name in message);
-  const found: MessageLesson[] = [];
-  const rule = (holds: boolean, name: "alternates" | "shortIds" | "toolNames" | "reasoning" | "system", value: boolean): void => {
-    if (holds) found.push({ dialect: { [name]: value }, isNew: (known) => known[name] !== value });
-  };
-  rule(
-    /tool.?(?:calls?|use)(?:\[\d+\])?[ ._'`]*ids?\b.{0,120}(?:must|length|pattern|match|invalid|a-z)|invalid.{0,40}tool_call_id/i.test(
-      words,
-    ),
+/** The rules of messages: what a refusal says of each, and the dialect that follows it. */
+const RULES = [
+  [
     "shortIds",
     true,
-  );
-  rule(
-    /function_response\.name|\bname\b.{0,30}(?:cannot be empty|is required|missing).{0,40}|missing.{0,30}\bname\b.{0,40}tool/i.test(
-      words,
-    ) && has("tool_call_id"),
+    /tool.?(?:calls?|use)(?:\[\d+\])?[ ._'`]*ids?\b.{0,120}(?:must|length|pattern|match|invalid|a-z)|invalid.{0,40}tool_call_id/i,
+  ],
+  [
     "toolNames",
     true,
-  );
-  rule(
-    /(?:missing|required?|must|need).{0,40}reasoning_content|reasoning_content.{0,60}(?:missing|required|must be (?:passed|provided|included)|is needed)/i.test(
-      words,
-    ),
+    /function_response\.name|\bname\b.{0,30}(?:cannot be empty|is required|missing).{0,40}|missing.{0,30}\bname\b.{0,40}tool/i,
+  ],
+  [
     "reasoning",
     true,
-  );
-  for (const name of ["reasoning_content", "reasoning_details", "name"]) {
-    if (!has(name) || !new RegExp(`\\b${name}\\b`).test(words) || !NOT_TAKEN.test(words)) continue;
-    found.push({
-      dialect: { omitInMessages: [name], ...(name === "reasoning_content" ? { reasoning: false } : {}) },
-      isNew: (known) => known.omitInMessages?.includes(name) !== true,
-    });
-  }
-  const isOfSystem =
-    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|only (?:user|supports? user).{0,40}(?:roles?|assistant)|\broles?\b.{0,40}(?:must|should|one of|expected).{0,40}\buser\b.{0,20}\bassistant\b/i.test(
-      words,
-    );
-  rule(isOfSystem && !/alternat/i.test(words) && messages[0]?.["role"] === "system", "system", false);
-  rule(/alternat|consecutive|in a row|same role|roles? (?:order|sequence)|last (?:message )?role/i.test(words), "alternates", true);
-  return found;
+    /(?:missing|required?|must|need).{0,40}reasoning_content|reasoning_content.{0,60}(?:missing|required|must be (?:passed|provided|included)|is needed)/i,
+  ],
+  [
+    "system",
+    false,
+    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|only (?:user|supports? user).{0,40}(?:roles?|assistant)|\broles?\b.{0,40}(?:must|should|one of|expected).{0,40}\buser\b.{0,20}\bassistant\b/i,
+  ],
+  ["alternates", true, /alternat|consecutive|in a row|same role|roles? (?:order|sequence)|last (?:message )?role/i],
+] as const;
+
+/** The first lesson of a refusal that is not known yet. */
+function messageLesson(words: string, body: JsonObject, known: Dialect): Dialect | undefined {
+  const messages = isList(body["messages"]) ? (body["messages"] as unknown as readonly JsonObject[]) : [];
+  const has = (name: string): boolean => messages.some((message) => name in message);
+  const isPossible = { toolNames: has("tool_call_id"), system: messages[0]?.["role"] === "system" && !/alternat/i.test(words) };
+  const rules = RULES.filter(([name, value, says]) => {
+    return says.test(words) && known[name] !== value && (isPossible as Readonly<Record<string, boolean>>)[name] !== false;
+  }).map(([name, value]): Dialect => ({ [name]: value }));
+  const fields = ["reasoning_content", "reasoning_details", "name"]
+    .filter((name) => has(name) && new RegExp(`\\b${name}\\b`).test(words) && NOT_TAKEN.test(words))
+    .filter((name) => known.omitInMessages?.includes(name) !== true)
+    .map((name): Dialect => ({ omitInMessages: [name], ...(name === "reasoning_content" ? { reasoning: false } : {}) }));
+  return [...rules, ...fields][0];
 }

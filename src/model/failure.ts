@@ -122,49 +122,37 @@ export function failureOf(
   const chain = causes(error);
   const words = chain.map((link) => link.message).filter((text) => text !== "");
   const said = mask(words.join(": ") || String(error));
-  const fail = (code: ModelErrorCode, text: string, data?: ModelErrorData): ModelError =>
-    modelError(code, text, { cause: withoutSecrets(error, mask), ...defined({ data }) });
-  switch (kindOf(chain)) {
-    case "not connected":
-      return fail(
-        "MODEL_UNREACHABLE",
-        `Expected to reach the server of ${model}, got: ${said}. Check the base URL, the network and that the server runs.`,
-        { mayHaveRun: false },
-      );
-    case "timed out":
-      return fail(
-        "MODEL_TIMEOUT",
-        `Expected an answer from ${model}, but the connection timed out: ${said}. Check the network and how busy the server is.`,
-      );
-    case "broken":
-      if (o.began)
-        return fail(
-          "MODEL_CUT",
-          `Expected a whole answer from ${model}, but the connection broke in the middle of it: ${said}. Check the network and the server's log.`,
-        );
-      return fail(
-        "MODEL_UNREACHABLE",
-        `Expected an answer from ${model}, but the connection broke before one began: ${said}. Check that the base URL is that of an API and that the server still runs.`,
-      );
-    case "not JSON":
-      return fail(
-        "MODEL_PROTOCOL",
-        `Expected JSON from the server of ${model}, got something else: ${said}. Check that the base URL is that of an API.`,
-      );
-    case "unknown":
-      return fail(
-        "MODEL_FAILED",
-        `Expected an answer from ${model}, but it threw: ${said}. Look at the cause; a model shall throw ModelError for what may be tried again.`,
-      );
-  }
+  const [code, expected, todo] = FAULTS[kindOf(chain, o.began)];
+  return modelError(code, `Expected ${expected.replace("MODEL", () => model)}: ${said}. ${todo}`, {
+    cause: withoutSecrets(error, mask),
+    ...(todo === NOT_SENT ? { data: { mayHaveRun: false } } : {}),
+  });
 }
 
-function kindOf(chain: readonly Error[]): "not connected" | "timed out" | "broken" | "not JSON" | "unknown" {
+const NOT_SENT = "Check the base URL, the network and that the server runs.";
+const FAULTS = {
+  unconnected: ["MODEL_UNREACHABLE", "to reach the server of MODEL, got", NOT_SENT],
+  late: ["MODEL_TIMEOUT", "an answer from MODEL, but the connection timed out", "Check the network and how busy the server is."],
+  cut: ["MODEL_CUT", "a whole answer from MODEL, but the connection broke in the middle of it", "Check the network and the server's log."],
+  broken: [
+    "MODEL_UNREACHABLE",
+    "an answer from MODEL, but the connection broke before one began",
+    "Check that the base URL is that of an API and that the server still runs.",
+  ],
+  "no JSON": ["MODEL_PROTOCOL", "JSON from the server of MODEL, got something else", "Check that the base URL is that of an API."],
+  unknown: [
+    "MODEL_FAILED",
+    "an answer from MODEL, but it threw",
+    "Look at the cause; a model shall throw ModelError for what may be tried again.",
+  ],
+} as const;
+
+function kindOf(chain: readonly Error[], began: boolean): keyof typeof FAULTS {
   const codes = chain.map((link) => (link as { code?: unknown }).code).filter((code) => typeof code === "string");
-  if (codes.some((code) => NOT_CONNECTED.has(code))) return "not connected";
-  if (codes.some((code) => TIMED_OUT.has(code))) return "timed out";
-  if (codes.some((code) => BROKEN.has(code)) || chain.some((link) => BROKEN_WORDS.test(link.message))) return "broken";
-  return chain.some((link) => link instanceof SyntaxError) ? "not JSON" : "unknown";
+  if (codes.some((code) => NOT_CONNECTED.has(code))) return "unconnected";
+  if (codes.some((code) => TIMED_OUT.has(code))) return "late";
+  if (codes.some((code) => BROKEN.has(code)) || chain.some((link) => BROKEN_WORDS.test(link.message))) return began ? "cut" : "broken";
+  return chain.some((link) => link instanceof SyntaxError) ? "no JSON" : "unknown";
 }
 
 /** Copies an error and its causes with names, codes and masked texts, without headers, requests and bodies. */

@@ -5,7 +5,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { isObject, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { calledHere } from "./ask.ts";
-import type { ChatModel, ChatOptions, ChatRequest, ChatResponse } from "./chat-model.ts";
+import { type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse, inOnePiece } from "./chat-model.ts";
 import { failureOf, type ModelErrorCode } from "./failure.ts";
 import { type Candidate, PLAN, type PlannedModel } from "./call.ts";
 
@@ -105,12 +105,7 @@ function planned(id: string, plan: (request: ChatRequest) => readonly Candidate[
     [PLAN]: plan,
     chat: (request, o) => askInTurn(plan(request), request, o),
     async *stream(request, o) {
-      const { toolCalls, model: _, ...reply } = await own.chat(request, o);
-      const deltas = toolCalls.map(({ id: callId, function: { name, arguments: given }, extra }, index) => ({
-        ...{ index, id: callId, name, arguments: given },
-        ...(extra && { extra }),
-      }));
-      yield { ...reply, ...(deltas.length === 0 ? {} : { toolCalls: deltas }) };
+      yield inOnePiece(await own.chat(request, o));
     },
   };
   return { ...own, chat: (request, o) => calledHere(own).chat(request, o), stream: (request, o) => calledHere(own).stream(request, o) };

@@ -1,7 +1,7 @@
 import type { BudgetAccount, BudgetHold, BudgetPool, OpenAccount } from "../kernel/budget.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
 import { BudgetError, StepError } from "../kernel/errors.ts";
-import { type AttemptOutcome, type Attempts, attemptsWith, type StepDoor, type StepPort } from "../kernel/step.ts";
+import { type Attempts, attemptsWith, type StepDoor, type StepPort } from "../kernel/step.ts";
 
 /** See {@link BudgetPool.open}. */
 export interface Spender {
@@ -124,7 +124,7 @@ export class PoolSpender {
   }
 
   attempts(ending: Cancellation): Attempts {
-    return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], this.#spender)), this.#pool, ending);
+    return poolAttempts(() => (this.#funds ??= Funds.open([this.#pool], this.#spender)), this.#pool, ending);
   }
 
   /** Steps that this spender pays too: see {@link paidTwice}. An answer from a record is charged at its recorded cost. */
@@ -160,29 +160,21 @@ export class PoolSpender {
   }
 }
 
-class PoolAttempts implements Attempts {
-  readonly budget: BudgetPool;
-  readonly #open: () => Promise<Funds | undefined>;
-  readonly #ending: Cancellation;
-  #funds: Funds | undefined;
-  #hold: BudgetHold | undefined;
-
-  constructor(open: () => Promise<Funds | undefined>, budget: BudgetPool, ending: Cancellation) {
-    this.#open = open;
-    this.budget = budget;
-    this.#ending = ending;
-  }
-
-  async open(hold: number): Promise<void> {
-    this.#funds = await this.#open();
-    if (hold > 0) this.#hold = await this.#funds?.reserve(hold, this.#ending);
-  }
-
-  settle({ cost = 0 }: AttemptOutcome): void {
-    if (this.#hold !== undefined) this.#hold.settle(cost);
-    else if (cost > 0) this.#funds?.charge(cost);
-    this.#hold = undefined;
-  }
+function poolAttempts(open: () => Promise<Funds | undefined>, budget: BudgetPool, ending: Cancellation): Attempts {
+  let funds: Funds | undefined;
+  let taken: BudgetHold | undefined;
+  return {
+    budget,
+    async open(hold) {
+      funds = await open();
+      if (hold > 0) taken = await funds?.reserve(hold, ending);
+    },
+    settle({ cost = 0 }) {
+      if (taken !== undefined) taken.settle(cost);
+      else if (cost > 0) funds?.charge(cost);
+      taken = undefined;
+    },
+  };
 }
 
 /**

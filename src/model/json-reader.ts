@@ -64,28 +64,12 @@ const WIDE: Readonly<Record<string, string>> = { "：": ":", "，": ",", "、": 
 const CLOSING_FENCE = /```\s*$/y;
 const BEGINS_VALUE = /["'“”「{[]/;
 const BEGINS_KEY = /["'“”「]/;
-const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
-  ["true", true],
-  ["True", true],
-  ["false", false],
-  ["False", false],
-  ["null", null],
-  ["None", null],
-  ["TRUE", true],
-  ["FALSE", false],
-  ["NULL", null],
-]);
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["n", "\n"],
-  ["t", "\t"],
-  ["r", "\r"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["/", "/"],
-  ["\\", "\\"],
-  ['"', '"'],
-  ["'", "'"],
-]);
+const LITERALS: Readonly<Record<string, Json>> = {
+  ...{ true: true, True: true, TRUE: true },
+  ...{ false: false, False: false, FALSE: false },
+  ...{ null: null, None: null, NULL: null },
+};
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", "/": "/", "\\": "\\", '"': '"', "'": "'" };
 
 class Reader {
   readonly #text: string;
@@ -113,9 +97,8 @@ class Reader {
     const at = this.position;
     if (/[+\-.\d]/.test(char) && this.#match(CUT_NUMBER) !== undefined) throw new Unreadable("truncated", at);
     const word = this.#match(WORD);
-    const literal = word === undefined ? undefined : LITERALS.get(word);
-    if (literal === undefined) throw new Unreadable(this.position >= this.#text.length ? "truncated" : "malformed", at);
-    return literal;
+    if (word !== undefined && Object.hasOwn(LITERALS, word)) return LITERALS[word] ?? null;
+    throw new Unreadable(this.position >= this.#text.length ? "truncated" : "malformed", at);
   }
 
   #object(depth: number, isItem: boolean): Json {
@@ -227,7 +210,7 @@ class Reader {
       this.position += 4;
       return String.fromCharCode(Number.parseInt(digits, 16));
     }
-    return ESCAPES.get(char) ?? `\\${char}`;
+    return ESCAPES[char] ?? `\\${char}`;
   }
 
   #number(digits: string): number {

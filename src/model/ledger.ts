@@ -33,6 +33,7 @@ const NO_USAGE_SUM: UsageSum = Object.freeze({ inputTokens: 0, outputTokens: 0, 
 interface OpenHold {
   readonly amount: MicroUsd;
   readonly isUnpriced: boolean;
+  readonly isLost: boolean;
 }
 
 /**
@@ -47,29 +48,24 @@ interface OpenHold {
  * Ledger.L6 (`fromJSON`) a ledger read back from its JSON is the same ledger.
  */
 export class Ledger {
-  readonly #open = new Map<string, OpenHold>();
-  readonly #lost = new Map<string, OpenHold>();
-  #openUnpriced = 0;
+  readonly #holds = new Map<string, OpenHold>();
   #settled = 0;
-  #held = 0;
-  #lostHeld = 0;
   #unpriced = 0;
   #usage: UsageSum = NO_USAGE_SUM;
 
   /** @throws UsageError `LEDGER_KEY` or `LEDGER_AMOUNT` when it is none */
-  static fromJSON(record: LedgerRecord): Ledger {
+  static fromJSON({ spent, unpriced, usage, open, lost = [] }: LedgerRecord): Ledger {
     const ledger = new Ledger();
-    ledger.#settled = whole(record.spent, "spent");
-    ledger.#unpriced = whole(record.unpriced, "unpriced");
-    ledger.#usage = { ...record.usage };
-    const { open, lost = [] } = record;
-    for (const [key, hold, unpriced] of [...lost, ...open]) ledger.open(key, hold as MicroUsd, unpriced !== undefined);
+    ledger.#settled = whole(spent, "spent");
+    ledger.#unpriced = whole(unpriced, "unpriced");
+    ledger.#usage = { ...usage };
+    for (const [key, hold, mark] of [...lost, ...open]) ledger.open(key, hold as MicroUsd, mark !== undefined);
     for (const [key] of lost) ledger.lose(key);
     return ledger;
   }
 
   get spent(): MicroUsd {
-    return (this.#settled + this.#lostHeld) as MicroUsd;
+    return (this.#settled + this.#sum(true)) as MicroUsd;
   }
 
   get settled(): MicroUsd {
@@ -77,16 +73,16 @@ export class Ledger {
   }
 
   get holds(): readonly (readonly [key: string, amount: number])[] {
-    return [...this.#lost, ...this.#open].filter(([, { amount }]) => amount > 0).map(([key, { amount }]) => [key, amount]);
+    return [...this.#records(true), ...this.#records(false)].filter(([, amount]) => amount > 0).map(([key, amount]) => [key, amount]);
   }
 
   get held(): MicroUsd {
-    return this.#held as MicroUsd;
+    return this.#sum(false) as MicroUsd;
   }
 
   /** Calls without a known price, open ones included. */
   get unpriced(): number {
-    return this.#unpriced + this.#openUnpriced;
+    return [...this.#holds.values()].filter(({ isUnpriced }) => isUnpriced).length + this.#unpriced;
   }
 
   get usage(): UsageSum {
@@ -94,26 +90,23 @@ export class Ledger {
   }
 
   get openHolds(): number {
-    return this.#open.size;
+    return this.#records(false).length;
   }
 
   /** @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` */
   open(key: string, hold: MicroUsd, isUnpriced: boolean = false): void {
-    if (this.#open.has(key) || this.#lost.has(key))
+    if (this.#holds.has(key))
       throw new UsageError("LEDGER_KEY", `Expected a key without an open hold, but ${key} has one. Settle it first.`);
-    this.#open.set(key, { amount: whole(hold, "a hold"), isUnpriced });
-    if (isUnpriced) this.#openUnpriced += 1;
-    this.#held += hold;
+    this.#holds.set(key, { amount: whole(hold, "a hold"), isUnpriced, isLost: false });
   }
 
   /** It counts as spent until it is settled. @throws UsageError `LEDGER_KEY` when there is none */
   lose(key: string): void {
-    const open = this.#open.get(key);
-    if (open === undefined) throw noHold(key);
-    this.#open.delete(key);
-    this.#lost.set(key, open);
-    this.#held -= open.amount;
-    this.#lostHeld += open.amount;
+    const open = this.#holds.get(key);
+    if (open === undefined || open.isLost) throw noHold(key);
+    // At the end of the map, as lost ones are listed in the order in which they were lost.
+    this.#holds.delete(key);
+    this.#holds.set(key, { ...open, isLost: true });
   }
 
   /**
@@ -122,11 +115,9 @@ export class Ledger {
    * @throws UsageError `LEDGER_KEY` when the key has no open hold, `LEDGER_AMOUNT` for a wrong cost, or none although it settles at its
    * hold
    */
-  settle(key: string, settlement: Settlement): void {
-    const lost = this.#lost.get(key);
-    const open = lost ?? this.#open.get(key);
+  settle(key: string, { cost, basis, usage }: Settlement): void {
+    const open = this.#holds.get(key);
     if (open === undefined) throw noHold(key);
-    const { cost, basis, usage } = settlement;
     if (cost === undefined && basis === "hold") {
       throw new UsageError(
         "LEDGER_AMOUNT",
@@ -134,17 +125,14 @@ export class Ledger {
       );
     }
     const known = cost === undefined ? undefined : whole(cost, "a cost");
-    (lost === undefined ? this.#open : this.#lost).delete(key);
-    if (lost === undefined) this.#held -= open.amount;
-    else this.#lostHeld -= open.amount;
-    if (open.isUnpriced) this.#openUnpriced -= 1;
+    this.#holds.delete(key);
     if (known !== undefined) this.#settled += known;
     else if (basis !== "none") this.#unpriced += 1;
     if (usage !== undefined) this.#usage = addUsageTo(this.#usage, usage);
   }
 
   fits(hold: MicroUsd, budget: MicroUsd): boolean {
-    return this.spent + this.#held + hold <= budget;
+    return this.spent + this.held + hold <= budget;
   }
 
   cost(): Cost {
@@ -152,13 +140,21 @@ export class Ledger {
   }
 
   toJSON(): LedgerRecord {
-    const lost = this.#lost.size === 0 ? {} : { lost: [...this.#lost].map(holdRecord) };
-    return { spent: this.#settled, unpriced: this.#unpriced, usage: { ...this.#usage }, open: [...this.#open].map(holdRecord), ...lost };
+    const lost = this.#records(true);
+    const record = { spent: this.#settled, unpriced: this.#unpriced, usage: { ...this.#usage }, open: this.#records(false) };
+    return lost.length === 0 ? record : { ...record, lost };
   }
-}
 
-function holdRecord([key, { amount, isUnpriced }]: readonly [string, OpenHold]): HoldRecord {
-  return isUnpriced ? [key, amount, "unpriced"] : [key, amount];
+  #sum(isLost: boolean): number {
+    return this.#records(isLost).reduce((sum, [, amount]) => sum + amount, 0);
+  }
+
+  #records(isLost: boolean): readonly HoldRecord[] {
+    return [...this.#holds].flatMap(([key, hold]): HoldRecord[] => {
+      if (hold.isLost !== isLost) return [];
+      return [hold.isUnpriced ? [key, hold.amount, "unpriced"] : [key, hold.amount]];
+    });
+  }
 }
 
 function noHold(key: string): UsageError {

@@ -58,7 +58,8 @@ export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: Price
 
 /** {@link priceOf} for calls within the package. */
 export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overrides: PriceTable | undefined): ModelPrice | undefined {
-  const given = (overrides && (own(overrides, id) ?? own(overrides, undated(id)))) ?? price;
+  const given =
+    [id, undated(id)].flatMap((name) => (overrides && Object.hasOwn(overrides, name) ? (overrides[name] ?? []) : []))[0] ?? price;
   if (given === undefined) return listPrice(id);
   checkPrice(id, given, modelPrice);
   if (given.longPrompt !== undefined) checkPrice(id, given.longPrompt, longPrompt);
@@ -141,26 +142,17 @@ function undated(id: string): string {
   return id.replace(/(?:-\d{4}-\d{2}-\d{2}|[-@]\d{8}|-latest)$/, "");
 }
 
-function own(table: PriceTable, id: string): ModelPrice | undefined {
-  return Object.hasOwn(table, id) ? table[id] : undefined;
-}
-
 const tokenPrice: Known<TokenPrice> = { input: kinds.checked, output: kinds.checked, cachedInput: kinds.checked };
 const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: kinds.checked, maxOutput: kinds.checked };
 const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: kinds.checked };
 
 function checkPrice<T extends TokenPrice>(id: string, price: T, known: Known<T>): void {
   checkKnownOptions(`the price of ${id}`, price, known);
-  if (isPrice(price.input) && isPrice(price.output) && isPrice(price.cachedInput ?? 0)) return;
   for (const [name, value] of Object.entries({ input: price.input, output: price.output, cachedInput: price.cachedInput ?? 0 })) {
-    if (isPrice(value)) continue;
+    if (Number.isFinite(value) && value >= 0) continue;
     throw new UsageError(
       "PRICE_INVALID",
       `Expected the ${name} price of ${id} to be dollars for a million tokens, 0 or more, got ${value}.`,
     );
   }
-}
-
-function isPrice(value: number): boolean {
-  return Number.isFinite(value) && value >= 0;
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { isList, isRecord } from "../kernel/value-kind.ts";
+import { isList } from "../kernel/value-kind.ts";
 import { readValue } from "./json-reader.ts";
 import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "./schema-node.ts";
 
@@ -7,24 +7,21 @@ import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type 
  * Replies and the schemas that they are meant for. Unions are read with all their fitting branches at once.
  */
 
-/** Returns a reply without the nulls that mean "left out": the wire makes optional members nullable. A null stays if the schema takes one. */
-export function withoutFillers(value: Json, root: JsonObject): Json {
-  return holdsNull(value) ? read(value, [root], root, { isLeftOut: isFiller }) : value;
+/** What is changed in a value that a model wrote. Each change is made only where the schema leaves no doubt. */
+interface Mending {
+  /** `fileName` or `File_Name` becomes `file_name` if that is wanted and absent, and no other key is as near. Keys of records stay. */
+  readonly names?: boolean;
+  /** Nulls that mean "left out" are left out: the wire makes optional members nullable. A null stays if the schema takes one. */
+  readonly fillers?: boolean;
+  /**
+   * "3", "true", a list or an object as text, one item for a list, a list of one for its item, a constant in another case, and a whole value
+   * inside of one more object become what the schema wants.
+   */
+  readonly types?: boolean;
 }
 
-/**
- * Returns a reply with the keys of its schema: `fileName` or `File_Name` becomes `file_name` if that is wanted and absent, nothing in the
- * schema has the given name, and no other key is as near. Keys of records stay.
- */
-export function withSchemaKeys(value: Json, root: JsonObject): Json {
-  return read(value, [root], root, { names: newNames });
-}
-
-/**
- * Returns a value with what models write in another type brought into that of its schema: "3", "true", a list or an object as text, one item for a list, a list of one for its item, a constant in another case, and a whole value inside of one more object.
- */
-export function coerced(value: Json, root: JsonObject): Json {
-  return fitted(unwrapped(value, root), root, root);
+export function mended(value: Json, root: JsonObject, how: Mending): Json {
+  return mendedBy([root], how.types === true ? unwrapped(value, root) : value, root, how);
 }
 
 /** `{ result: {...} }` and `[{...}]`, if the schema has no such member. */
@@ -38,51 +35,53 @@ function unwrapped(value: Json, root: JsonObject): Json {
   return !isKnown && isWhole && !isOpen(root) ? member : value;
 }
 
-function fitted(value: Json, node: unknown, root: SchemaNode): Json {
-  const nodes = leaves(nodesIn([node]), root);
-  const kinds = new Set(nodes.flatMap(kindsOf));
-  if (nodes.length === 0 || kinds.has("any")) return value;
-  const kind = kindOf(value);
-  if (!kinds.has(kind)) return converted(value, kinds, nodes, root);
-  if (typeof value === "string") return constantLike(value, nodes);
-  if (isList(value)) return fittedItems(value as readonly Json[], nodes, root);
+function mendedBy(nodes: readonly SchemaNode[], given: Json, root: SchemaNode, how: Mending): Json {
+  const all = leaves(nodes, root);
+  const value = how.types === true ? ofKind(all, given) : given;
+  const within = (children: readonly SchemaNode[], inner: Json): Json =>
+    children.length === 0 ? inner : mendedBy(children, inner, root, how);
   if (typeof value !== "object" || value === null) return value;
-  const [fit] = fitting(nodes, value, root);
-  if (fit === undefined) return value;
-  const required = stringsOf(fit["required"]);
-  const members = Object.entries(value as JsonObject).flatMap(([name, member]): [string, Json][] => {
-    const child = Object.hasOwn(propertiesOf(fit), name) ? propertiesOf(fit)[name] : fit["additionalProperties"];
-    const changed = fitted(member, child, root);
-    const isLeftOut = changed === member && isNothing(member) && !required.includes(name) && !takesText(child, root);
-    return isLeftOut ? [] : [[name, changed]];
+  const fits = fitting(all, value, root).slice(0, how.types === true ? 1 : undefined);
+  if (isList(value)) {
+    const itemsAt = (index: number): SchemaNode[] => nodesIn(fits.map((node) => listOf(node["prefixItems"])[index] ?? node["items"]));
+    return (value as readonly Json[]).map((item, index) => within(itemsAt(index), item));
+  }
+  const names = how.names === true ? newNames(value as JsonObject, fits) : undefined;
+  const members = Object.entries(value as JsonObject).flatMap(([key, member]): [string, Json][] => {
+    const name = names?.get(key) ?? key;
+    const owners = fits.filter((node) => Object.hasOwn(propertiesOf(node), name));
+    const children = nodesIn(
+      owners.length === 0 ? fits.map((node) => node["additionalProperties"]) : owners.map((node) => propertiesOf(node)[name]),
+    );
+    const changed = within(children, member);
+    const isRequired = owners.every((node) => stringsOf(node["required"]).includes(name));
+    return !isRequired && changed === member && isLeftOut(member, leaves(children, root), how) ? [] : [[name, changed]];
   });
   return Object.fromEntries(members);
 }
 
-function fittedItems(items: readonly Json[], nodes: readonly SchemaNode[], root: SchemaNode): Json {
-  const list = nodes.find((node) => kindsOf(node).includes("array")) ?? {};
-  const first = listOf(list["prefixItems"]);
-  return items.map((item, index) => fitted(item, first[index] ?? list["items"], root));
+function isLeftOut(member: Json, nodes: readonly SchemaNode[], how: Mending): boolean {
+  if (member === null) return how.fillers === true && !nodes.some(acceptsNull);
+  if (how.types !== true || !isNothing(member) || nodes.length === 0) return false;
+  return !nodes.some((node) => constantsOf(node) === undefined && kindsOf(node).some((kind) => kind === "string" || kind === "any"));
 }
 
-function converted(value: Json, kinds: ReadonlySet<string>, nodes: readonly SchemaNode[], root: SchemaNode): Json {
-  const again = (other: Json): Json => (kinds.has(kindOf(other)) ? fitted(other, { anyOf: nodes }, root) : value);
+/** A value in one of the kinds that the schemas take; unchanged if they take any. */
+function ofKind(nodes: readonly SchemaNode[], value: Json): Json {
+  const kinds = new Set(nodes.flatMap(kindsOf));
+  if (nodes.length === 0 || kinds.has("any")) return value;
+  if (kinds.has(kindOf(value))) return typeof value === "string" ? constantLike(value, nodes) : value;
   if (typeof value === "string") {
     const said = value.trim();
-    if (kinds.has("number") && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(said)) return again(Number(said));
+    if (kinds.has("number") && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(said)) return Number(said);
     if (kinds.has("boolean") && /^(?:true|false)$/i.test(said)) return /^t/i.test(said);
     if (kinds.has("null") && /^(?:null|none|undefined)?$/i.test(said)) return null;
     const parsed = /^[[{]/.test(said) ? readWhole(said) : undefined;
-    if (parsed !== undefined) return kinds.has(kindOf(parsed)) ? again(parsed) : converted(parsed, kinds, nodes, root);
+    if (parsed !== undefined) return ofKind(nodes, parsed);
   }
-  if (kinds.has("array") && value !== null && !isNothing(value)) return fittedItems([value], nodes, root);
-  if (isList(value) && value.length === 1) return again(value[0] as Json);
-  return value;
-}
-
-function takesText(node: unknown, root: SchemaNode): boolean {
-  const kinds = leaves(nodesIn([node]), root).flatMap((leaf) => (constantsOf(leaf) === undefined ? kindsOf(leaf) : []));
-  return kinds.includes("string") || kinds.includes("any") || !isRecord(node);
+  if (kinds.has("array") && value !== null && !isNothing(value)) return [value];
+  const [only, ...others] = isList(value) ? (value as readonly Json[]) : [];
+  return only !== undefined && others.length === 0 && kinds.has(kindOf(only)) ? ofKind(nodes, only) : value;
 }
 
 function isNothing(value: Json): boolean {
@@ -110,41 +109,6 @@ function kindsOf(node: SchemaNode): readonly string[] {
 function readWhole(text: string): Json | undefined {
   const found = readValue(text, 0);
   return found.ok && text.slice(found.end).trim() === "" ? found.value : undefined;
-}
-
-interface RecordChange {
-  readonly names?: (record: JsonObject, nodes: readonly SchemaNode[]) => ReadonlyMap<string, string>;
-  /** True for a null that is no answer. @param owners the schemas that name the member */
-  readonly isLeftOut?: (name: string, owners: readonly SchemaNode[], children: readonly SchemaNode[], root: SchemaNode) => boolean;
-}
-
-function read(value: Json, nodes: readonly SchemaNode[], root: SchemaNode, change: RecordChange): Json {
-  const fits = fitting(leaves(nodes, root), value, root);
-  if (isList(value)) {
-    const items = fits.flatMap((node) => nodesIn([node["items"], ...listOf(node["prefixItems"])]));
-    return items.length === 0 ? value : value.map((item) => read(item, items, root, change));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  const names = change.names?.(value as JsonObject, fits);
-  const members = Object.entries(value as JsonObject).flatMap(([given, member]): [string, Json][] => {
-    const name = names?.get(given) ?? given;
-    const owners = fits.filter((node) => Object.hasOwn(propertiesOf(node), name));
-    const children = nodesIn(
-      owners.length === 0 ? fits.map((node) => node["additionalProperties"]) : owners.map((node) => propertiesOf(node)[name]),
-    );
-    if (member === null && change.isLeftOut?.(name, owners, children, root) === true) return [];
-    return [[name, children.length === 0 ? member : read(member, children, root, change)]];
-  });
-  return Object.fromEntries(members);
-}
-
-function isFiller(name: string, owners: readonly SchemaNode[], children: readonly SchemaNode[], root: SchemaNode): boolean {
-  const isOptional = owners.some((node) => !stringsOf(node["required"]).includes(name));
-  return isOptional && !leaves(children, root).some(acceptsNull);
-}
-
-function holdsNull(value: Json): boolean {
-  return typeof value === "object" && value !== null ? Object.values(value).some(holdsNull) : value === null;
 }
 
 /** If several schemas fit, nothing is renamed. */

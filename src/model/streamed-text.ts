@@ -19,56 +19,44 @@ export interface TextListener {
   readonly onVoid?: ((info: DeltaInfo) => void) | undefined;
 }
 
+export interface StreamedText {
+  isSent(): boolean;
+  send(text: string): void;
+  takeBack(): void;
+}
+
 /** Passes the text of one try to a listener. A listener that throws gets no more of that try; the answer stays. */
-export class StreamedText {
-  readonly #listener: TextListener;
-  readonly #logger: Logger | undefined;
-  readonly #info: DeltaInfo;
-  #isSent = false;
-  #isBroken = false;
-
-  constructor(listener: TextListener, logger: Logger | undefined, { act, key, try: nth }: StepTry) {
-    this.#listener = listener;
-    this.#logger = logger;
-    this.#info = { act, step: key, try: nth };
-  }
-
-  get isSent(): boolean {
-    return this.#isSent;
-  }
-
-  send(text: string): void {
-    const { onDelta } = this.#listener;
-    if (onDelta === undefined || this.#isBroken) return;
-    this.#isSent = true;
-    this.#isBroken = !guarded("onDelta", this.#logger, () => onDelta(text, this.#info));
-  }
-
-  takeBack(): void {
-    const { onVoid } = this.#listener;
-    if (onVoid !== undefined && this.#isSent) guarded("onVoid", this.#logger, () => onVoid(this.#info));
-    this.#isSent = false;
-  }
+export function streamedText({ onDelta, onVoid }: TextListener, logger: Logger | undefined, { act, key, try: nth }: StepTry): StreamedText {
+  const info: DeltaInfo = { act, step: key, try: nth };
+  let [isSent, isBroken] = [false, false];
+  return {
+    isSent: () => isSent,
+    send(text) {
+      if (onDelta === undefined || isBroken) return;
+      isSent = true;
+      isBroken = !guarded("onDelta", logger, () => onDelta(text, info));
+    },
+    takeBack() {
+      if (onVoid !== undefined && isSent) guarded("onVoid", logger, () => onVoid(info));
+      isSent = false;
+    },
+  };
 }
 
 /** Remembers the tries whose texts are one answer, so that it can be taken back after it came whole. */
-export class LastStreamed {
-  readonly listener: TextListener;
-  readonly #logger: Logger | undefined;
-  readonly #last = new Map<string, DeltaInfo>();
-
-  constructor({ onDelta, onVoid }: TextListener, logger: Logger | undefined) {
-    this.#logger = logger;
-    const remember = (_: string, info: DeltaInfo): void => void this.#last.set(info.step, info);
-    this.listener = onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid };
-  }
-
-  takeBack(): void {
-    const { onVoid } = this.listener;
-    const tries = [...this.#last.values()];
-    this.#last.clear();
-    for (const last of tries) if (onVoid !== undefined) guarded("onVoid", this.#logger, () => onVoid(last));
-  }
+export function lastStreamed(
+  { onDelta, onVoid }: TextListener,
+  logger: Logger | undefined,
+): { readonly listener: TextListener; takeBack(): void } {
+  const last = new Map<string, DeltaInfo>();
+  const remember = (_: string, info: DeltaInfo): void => void last.set(info.step, info);
+  return {
+    listener: onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid },
+    takeBack() {
+      for (const info of last.values()) if (onVoid !== undefined) guarded("onVoid", logger, () => onVoid(info));
+      last.clear();
+    },
+  };
 }
 
 export function bothOf(first: TextListener, second: TextListener): TextListener {

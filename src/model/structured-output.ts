@@ -6,7 +6,7 @@ import type { ChatMessage } from "./chat-message.ts";
 import { addUsage, type ChatResponse, type Usage } from "./chat-model.ts";
 import { type BrokenJson, findJson } from "./json-in-text.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
-import { coerced, holdsAllMembers, withoutFillers, withSchemaKeys } from "./schema-fit.ts";
+import { holdsAllMembers, mended } from "./schema-fit.ts";
 
 export interface OutputIssue {
   /** `files[0].path`; empty for the whole reply. */
@@ -158,11 +158,9 @@ export function issueLine(issue: OutputIssue): string {
   return `${issue.path === "" ? "the reply" : issue.path}: ${issue.message}${issue.got === undefined ? "" : ` (got ${issue.got})`}`;
 }
 
-function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema, isCoerced = false): ReadReply<z.infer<S>> {
-  const plain = readings(found, output);
-  const attempts = isCoerced ? plain.map((value) => coercedReading(value, output)) : plain;
+function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema, types = false): ReadReply<z.infer<S>> {
   let first: readonly OutputIssue[] | undefined;
-  for (const value of attempts) {
+  for (const value of readings(found, output, types)) {
     const parsed = schema.safeParse(value);
     if (parsed.success) return { ok: true, value: parsed.data };
     first ??= issuesOf(parsed.error.issues, value);
@@ -170,21 +168,12 @@ function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema
   return { ok: false, issues: first ?? [] };
 }
 
-function coercedReading(value: Json, { json, wrapped }: OutputSchema): Json {
-  return wrapped ? unwrap(coerced({ value }, json)) : withoutFillers(withSchemaKeys(coerced(value, json), json), json);
-}
-
 /** Wrapped or bare, and a string as the JSON in it; first with the keys of the schema, then unchanged. */
-function readings(found: Json, output: OutputSchema): readonly Json[] {
-  if (!output.wrapped) {
-    const inner = typeof found === "string" ? findJson(found).values[0]?.value : undefined;
-    const plain = inner ?? found;
-    return [withSchemaKeys(plain, output.json), plain].map((value) => withoutFillers(value, output.json));
-  }
-  const members = isRecord(found) ? Object.keys(found) : [];
-  const inside = (value: Json): Json => unwrap(withoutFillers(withSchemaKeys(value, output.json), output.json));
-  const bare = [inside({ value: found }), unwrap(withoutFillers({ value: found }, output.json))];
-  return members.length === 1 && members[0] === "value" ? [inside(found), unwrap(withoutFillers(found, output.json)), ...bare] : bare;
+function readings(found: Json, { json, wrapped }: OutputSchema, types: boolean): readonly Json[] {
+  const both = (value: Json): Json[] => [true, false].map((names) => mended(value, json, { names, types, fillers: true }));
+  if (!wrapped) return both((typeof found === "string" ? findJson(found).values[0]?.value : undefined) ?? found);
+  const isWrapped = isRecord(found) && Object.keys(found).join() === "value";
+  return [...(isWrapped ? both(found) : []), ...both({ value: found })].map(unwrap);
 }
 
 function unwrap(value: Json): Json {

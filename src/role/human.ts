@@ -8,8 +8,8 @@ import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { inputJsonSchema } from "../model/json-schema.ts";
 import type { HumanQuestion } from "../tool/approval.ts";
-import { fieldOrder } from "../tool/form-fields.ts";
-import { checkAnswer, type Choice, faultsText, type QuestionForm } from "../tool/question-form.ts";
+import { type Choice, fieldOrder } from "../tool/form-fields.ts";
+import { checkAnswer, faultsText, type QuestionForm } from "../tool/question-form.ts";
 
 /** Options of every question to a person. */
 export interface HumanAskOptions<T = string> {
@@ -109,8 +109,7 @@ export function fieldsForm(schema: z.ZodType): QuestionForm {
   const known = forms.get(schema);
   if (known !== undefined) return known;
   const fields = inputJsonSchema(schema);
-  const order = fieldOrder(fields);
-  const form: QuestionForm = { kind: "fields", schema: fields, ...(order === undefined ? {} : { order }) };
+  const form: QuestionForm = { kind: "fields", schema: fields, order: fieldOrder(fields) };
   checkSize(form);
   forms.set(schema, form);
   return form;

@@ -156,12 +156,7 @@ const form = z
     z.looseObject({
       kind: z.literal("fields"),
       schema: z.looseObject({}).describe("The JSON Schema of the answer. The members of an object are fields."),
-      order: z
-        .array(z.string())
-        .exactOptional()
-        .describe(
-          "The names of the fields in their order. Default: required ones first, as `required` lists them, then the others by name.",
-        ),
+      order: z.array(z.string()).exactOptional().describe("The names of the fields in their order. Default: as in the schema."),
     }),
   ])
   .describe("The form of the answer. Default: any text.");

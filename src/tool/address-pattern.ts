@@ -113,7 +113,7 @@ function canonicalHost(host: string): string {
 }
 
 /** The host, and the IPv4 address in it where it is one of IPv6 that leads there: mapped, translated, or a tunnel. */
-function hostsOf(given: string): readonly string[] {
+export function hostsOf(given: string): readonly string[] {
   const host = canonicalHost(given).replace(/\.$/, "");
   const groups = host.startsWith("[") ? groupsOf(host.slice(1, -1)) : undefined;
   if (groups === undefined) return [host];

@@ -161,20 +161,11 @@ function wanted(node: SchemaNode, value: Json): string {
 }
 
 function isOfType(value: Json, type: string): boolean {
-  switch (type) {
-    case "null":
-      return value === null;
-    case "array":
-      return isList(value);
-    case "object":
-      return isRecord(value);
-    case "integer":
-      return Number.isSafeInteger(value);
-    case "number":
-      return typeof value === "number" && Number.isFinite(value);
-    default:
-      return typeof value === type;
-  }
+  if (type === "null") return value === null;
+  if (type === "array") return isList(value);
+  if (type === "object") return isRecord(value);
+  if (type === "integer") return Number.isSafeInteger(value);
+  return typeof value === type && (type !== "number" || Number.isFinite(value));
 }
 
 function isConstant(value: Json, node: SchemaNode): boolean {

@@ -45,7 +45,7 @@ function objectIn(text: string): ReadJson {
   const found = jsonIn(text);
   const [only, ...others] = Array.isArray(found) ? (found as readonly Json[]) : [];
   const value = others.length === 0 && isRecord(only) ? only : found;
-  if (value === undefined) return { ok: false, why: `are no JSON: ${near(text)}.` };
+  if (value === undefined) return { ok: false, why: `are no JSON: they begin with ${JSON.stringify(bare.slice(0, 60))}.` };
   if (!isRecord(value)) {
     return { ok: false, why: `are ${Array.isArray(value) ? "a list" : `a ${value === null ? "null" : typeof value}`}, not an object.` };
   }
@@ -87,11 +87,6 @@ function plainForm(args: unknown): JsonObject | undefined {
     plain = plainValue(args, Infinity).value;
   }
   return isRecord(plain) ? (plain as JsonObject) : undefined;
-}
-
-function near(text: string): string {
-  const start = text.trim().slice(0, 60);
-  return `they begin with ${JSON.stringify(start)}`;
 }
 
 function expectation(tool: Tool): string {

@@ -88,8 +88,7 @@ export function checkToolCall(call: unknown): asserts call is ToolCall {
 }
 
 export function checkToolCalls(calls: unknown): void {
-  if (!Array.isArray(calls)) return checkToolCall(calls);
-  for (const call of calls as readonly unknown[]) checkToolCall(call);
+  for (const call of Array.isArray(calls) ? (calls as readonly unknown[]) : [calls]) checkToolCall(call);
 }
 
 function isToolCall(call: unknown): boolean {

@@ -5,6 +5,13 @@ import { branchesOf, propertiesOf, referred, type SchemaNode, stringsOf, typesOf
 import { answerFaults } from "./answer-faults.ts";
 import { schemaWords, valuesOf } from "./schema-words.ts";
 
+/** One of the answers that a question offers. */
+export interface Choice {
+  readonly value: string;
+  /** Default: the value. */
+  readonly label?: string;
+}
+
 /** How a field is filled in. `json`: no simpler kind fits, such as for a list of objects. */
 export type FieldKind = "text" | "whole" | "number" | "yes-no" | "choice" | "list" | "json";
 
@@ -46,39 +53,24 @@ const MAX_REFERENCES = 8;
 /**
  * Returns the fields of a form, at least one. Members of inner objects are fields too.
  *
- * @param order the names of fields in their order. Others come last. Default: required fields first, in the order in which the schema
- * requires them, then the others.
+ * @param order the names of fields in their order. Others come last, in the order of the schema.
  * @throws UsageError `ARGUMENT_INVALID`
  */
 export function formFields(schema: JsonObject, order: readonly string[] = []): readonly FormField[] {
   takes("formFields", "the schema", schema, aSchema);
   takes("formFields", "the order", order, listOf(aText));
   const indexOf = ({ name }: FormField): number => (order.includes(name) ? order.indexOf(name) : order.length);
-  return fieldsIn(schema, requiredFirst).toSorted((a, b) => indexOf(a) - indexOf(b));
+  return fieldsIn(schema).toSorted((a, b) => indexOf(a) - indexOf(b));
 }
 
-/**
- * Returns the names of the fields in the order of the schema; undefined where {@link formFields} finds that order in the record of the
- * schema.
- */
-export function fieldOrder(schema: JsonObject): readonly string[] | undefined {
-  const names = fieldsIn(schema, (members) => members).map(({ name }) => name);
-  // A record sorts the members of an object by their names.
-  const sorted: InOrder = (members, required) =>
-    requiredFirst(
-      members.toSorted(([a], [b]) => (a < b ? -1 : 1)),
-      required,
-    );
-  const found = fieldsIn(schema, sorted).map(({ name }) => name);
-  return names.every((name, index) => name === found[index]) ? undefined : names;
+/** The names of the fields in the order of the schema. A record of the schema sorts them. */
+export function fieldOrder(schema: JsonObject): readonly string[] {
+  return fieldsIn(schema).map(({ name }) => name);
 }
 
-type Members = readonly (readonly [name: string, node: unknown])[];
-type InOrder = (members: Members, required: readonly string[]) => Members;
-
-function fieldsIn(schema: JsonObject, inOrder: InOrder): readonly FormField[] {
+function fieldsIn(schema: JsonObject): readonly FormField[] {
   const fields: FormField[] = [];
-  addFields(fields, { path: [], node: schema, isRequired: true, root: schema }, inOrder);
+  addFields(fields, { path: [], node: schema, isRequired: true, root: schema });
   return fields.length > 0 && fields.length <= MAX_FIELDS ? fields : [{ ...fieldOf(schema), kind: "json" }];
 }
 
@@ -93,7 +85,7 @@ interface Place {
   readonly root: SchemaNode;
 }
 
-function addFields(fields: FormField[], place: Place, inOrder: InOrder): void {
+function addFields(fields: FormField[], place: Place): void {
   if (fields.length > MAX_FIELDS) return;
   const node = resolved(place.node, place.root);
   const members = Object.entries(propertiesOf(node)).slice(0, MAX_FIELDS + 1);
@@ -105,14 +97,8 @@ function addFields(fields: FormField[], place: Place, inOrder: InOrder): void {
     return;
   }
   const required = stringsOf(node["required"]);
-  for (const [name, member] of inOrder(members, required))
-    addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root }, inOrder);
-}
-
-/** In the order of the list `required`, which a record keeps. */
-function requiredFirst(members: Members, required: readonly string[]): Members {
-  const indexOf = ([name]: Members[number]): number => (required.includes(name) ? required.indexOf(name) : required.length);
-  return members.toSorted((a, b) => indexOf(a) - indexOf(b));
+  for (const [name, member] of members)
+    addFields(fields, { path: [...place.path, name], node: member, isRequired: required.includes(name), root: place.root });
 }
 
 function fieldAt({ path, node: given, isRequired, root }: Place): FormField {
@@ -200,14 +186,24 @@ export function readField(field: FormField, text: string): Json {
   }
 }
 
-/** By its value, else in any case of letters, else by its number from 1. */
 function chosen(choices: readonly Json[], typed: string): Json | undefined {
-  const named = (choice: Json): string => (typeof choice === "string" ? choice : JSON.stringify(choice));
-  const exact = choices.find((choice) => named(choice) === typed);
+  const named = choices.map((value) => ({ value: typeof value === "string" ? value : JSON.stringify(value) }));
+  const found = choiceNamed(named, typed, true);
+  return found && choices[named.indexOf(found)];
+}
+
+/**
+ * By its value, else by value or label in any case of letters, else by its number from 1.
+ *
+ * @param byNumber false where a number may be meant as a number
+ */
+export function choiceNamed<C extends Choice>(choices: readonly C[], text: string, byNumber: boolean): C | undefined {
+  const exact = choices.find(({ value }) => value === text);
   if (exact !== undefined) return exact;
-  const near = choices.filter((choice) => named(choice).toLowerCase() === typed.toLowerCase());
+  const typed = text.trim().toLowerCase();
+  const near = choices.filter(({ value, label }) => value.toLowerCase() === typed || label?.trim().toLowerCase() === typed);
   if (near.length === 1) return near[0];
-  return /^\d{1,4}$/.test(typed) ? choices[Number(typed) - 1] : undefined;
+  return byNumber && /^\d{1,4}$/.test(typed) ? choices[Number(typed) - 1] : undefined;
 }
 
 function linesOf(text: string): readonly string[] {

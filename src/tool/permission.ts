@@ -120,7 +120,7 @@ export function checkPolicy(policy: PermissionPolicy): void {
   if (policy.default !== undefined) checkDecision(policy.default, "the default of a policy");
   for (const rule of policy.rules ?? []) {
     checkPattern(rule.tool, "the tool of a rule");
-    checkRule(rule, `the rule for "${rule.tool}"`, { tool: kinds.checked, args: kinds.checked, decide: kinds.checked });
+    checkRule(rule, `the rule for "${rule.tool}"`, kinds.each(kinds.checked, "tool", "args", "decide"));
   }
   checkedPolicies.add(policy);
 }
@@ -128,14 +128,13 @@ export function checkPolicy(policy: PermissionPolicy): void {
 export function checkPermission(permission: Permission, whose: string): void {
   if (!Array.isArray(permission)) return checkDecision(permission as Decision, `the permission of ${whose}`);
   for (const rule of permission as readonly ArgumentRule[])
-    checkRule(rule, `a rule of ${whose}`, { args: kinds.checked, decide: kinds.checked });
+    checkRule(rule, `a rule of ${whose}`, kinds.each(kinds.checked, "args", "decide"));
 }
 
 function checkRule(rule: ArgumentRule, what: string, known: Known<Record<string, unknown>>): void {
   checkKnownOptions(what, rule, known);
-  const { args = {}, decide: decision } = rule;
-  checkDecision(decision, what);
-  for (const [name, pattern] of Object.entries(args)) checkPattern(pattern, `the pattern of "${name}" in ${what}`);
+  checkDecision(rule.decide, what);
+  for (const [name, pattern] of Object.entries(rule.args ?? {})) checkPattern(pattern, `the pattern of "${name}" in ${what}`);
 }
 
 function checkDecision(decision: unknown, what: string): void {

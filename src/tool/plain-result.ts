@@ -34,26 +34,13 @@ class Walk {
   }
 
   tell(value: unknown, depth: number): Json | undefined {
-    switch (typeof value) {
-      case "string":
-        return this.#text(value);
-      case "number":
-        this.#left -= 8;
-        return Number.isFinite(value) ? value : String(value);
-      case "boolean":
-        this.#left -= 5;
-        return value;
-      case "bigint":
-        return this.#text(String(value));
-      case "undefined":
-        return undefined;
-      case "symbol":
-        return "[symbol]";
-      case "function":
-        return "[function]";
-      case "object":
-        return value === null ? null : this.#object(value, depth);
-    }
+    if (value === undefined || value === null) return value;
+    if (typeof value === "object") return this.#object(value, depth);
+    if (typeof value === "string" || typeof value === "bigint") return this.#text(String(value));
+    this.#left -= 8;
+    if (typeof value === "boolean") return value;
+    if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+    return `[${typeof value}]`;
   }
 
   #text(text: string): string {

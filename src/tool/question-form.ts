@@ -3,16 +3,9 @@ import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { listed, shownText, valueText } from "../kernel/value-text.ts";
 import { type AnswerFault, answerFaults } from "./answer-faults.ts";
-import { fieldOf, readField } from "./form-fields.ts";
+import { type Choice, choiceNamed, fieldOf, readField } from "./form-fields.ts";
 
 /* Nothing here needs Node or zod: a page in a browser checks an answer with the same code as the run does. */
-
-/** One of the answers that a question offers. */
-export interface Choice {
-  readonly value: string;
-  /** Default: the value. */
-  readonly label?: string;
-}
 
 /**
  * The form of a question to a person: plain JSON, recorded in the request of the step (`request.form` of a `step.started` event of kind
@@ -62,12 +55,7 @@ export function faultsText(faults: readonly AnswerFault[]): string {
 }
 
 const aFault: Shape = object("a fault of an answer", { path: aText, text: aText });
-const aForm: Shape = {
-  says: "a form of a question: choices, or a schema of fields",
-  fits: (form) =>
-    object("choices", { kind: aText, choices: listOf(object("a choice", { value: aText })) }).fits(form) ||
-    object("fields", { kind: aText, schema: object("a JSON Schema") }).fits(form),
-};
+const aForm: Shape = { says: "a form of a question: choices, or a schema of fields", fits: isQuestionForm };
 
 type ChoicesForm = Extract<QuestionForm, { readonly kind: "choices" }>;
 
@@ -93,20 +81,6 @@ export function changedArgs(answer: unknown): JsonObject | undefined {
 function checkArgs(args: JsonObject, schema: JsonObject): AnswerCheck {
   const faults = answerFaults(args, schema).map(({ path, text }) => ({ path: path === "" ? "args" : `args.${path}`, text }));
   return faults.length === 0 ? right({ args }) : { isRight: false, faults };
-}
-
-/**
- * By its value, else by value or label in any case of letters, else by its number from 1.
- *
- * @param byNumber false where a number may be meant as a number
- */
-function choiceNamed(choices: readonly Choice[], text: string, byNumber: boolean): Choice | undefined {
-  const exact = choices.find(({ value }) => value === text);
-  if (exact !== undefined) return exact;
-  const typed = text.trim().toLowerCase();
-  const near = choices.filter(({ value, label }) => value.toLowerCase() === typed || label?.trim().toLowerCase() === typed);
-  if (near.length === 1) return near[0];
-  return byNumber && /^\d{1,4}$/.test(typed) ? choices[Number(typed) - 1] : undefined;
 }
 
 function checkFields(schema: JsonObject, answer: Json): AnswerCheck {

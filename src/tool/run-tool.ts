@@ -4,7 +4,6 @@ import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
 import { type Hand, HandedOut } from "../kernel/handed-out.ts";
@@ -20,23 +19,15 @@ import { poolsOf } from "../model/funds.ts";
 import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
+import type { WholeCallOptions } from "./call-options.ts";
 import { interruptionIn, plainResult, plainText, wordsOfThrown } from "./plain-result.ts";
 import type { QuestionForm } from "./question-form.ts";
 import type { Tool, ToolAnswer, ToolAskOptions, ToolContext, ToolHuman, ToolQuestionOptions } from "./tool.ts";
 import type { ToolEnd } from "./plain-result.ts";
 import { isFailure, toolFailure } from "./tool-result.ts";
 
-interface ToolReach {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly role: string;
-  readonly ask: HumanPort | undefined;
-  /** Its answers are steps inside the step of the call. */
-  readonly model: ((steps: StepPort) => ChatModel) | undefined;
-  readonly session?: object | undefined;
-  readonly deps?: Deps | undefined;
-  readonly progress: (text: string) => void;
-}
+type CallParts = Pick<WholeCallOptions, "clock" | "signal" | "ask" | "model" | "session" | "deps">;
+type ToolReach = CallParts & { readonly role: string; readonly progress: (text: string) => void };
 
 type AnyToolAsk = ToolAskOptions & { readonly schema?: AnySchema };
 

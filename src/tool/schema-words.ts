@@ -48,22 +48,13 @@ const FORMAT_WORDS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 function typeWords(type: string, node: SchemaNode, level: number): string {
-  switch (type) {
-    case "string":
-      return FORMAT_WORDS.get(node["format"]) ?? `a text${sizeWords(node, "Length", "character")}${patternWords(node)}`;
-    case "integer":
-      return `a whole number${numberWords(node)}`;
-    case "number":
-      return `a number${numberWords(node)}`;
-    case "boolean":
-      return "yes or no (true or false)";
-    case "array":
-      return `a list${itemWords(node, level)}${sizeWords(node, "Items", "entry")}`;
-    case "object":
-      return `an object${memberWords(node, level)}`;
-    default:
-      return type === "null" ? "null" : "a value";
-  }
+  if (type === "string") return FORMAT_WORDS.get(node["format"]) ?? `a text${sizeWords(node, "Length", "character")}${patternWords(node)}`;
+  if (type === "integer") return `a whole number${numberWords(node)}`;
+  if (type === "number") return `a number${numberWords(node)}`;
+  if (type === "boolean") return "yes or no (true or false)";
+  if (type === "array") return `a list${itemWords(node, level)}${sizeWords(node, "Items", "entry")}`;
+  if (type === "object") return `an object${memberWords(node, level)}`;
+  return type === "null" ? "null" : "a value";
 }
 
 function itemWords({ items }: SchemaNode, level: number): string {
@@ -77,14 +68,12 @@ function memberWords({ properties }: SchemaNode, level: number): string {
 }
 
 function numberWords({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: SchemaNode): string {
-  const given = (value: unknown): value is number => typeof value === "number" && Math.abs(value) !== Number.MAX_SAFE_INTEGER;
-  const range = given(minimum) && given(maximum) ? [` from ${minimum} to ${maximum}`] : [];
-  const least = range.length === 0 && given(minimum) ? [` of ${minimum} or more`] : [];
-  const most = range.length === 0 && given(maximum) ? [` of ${maximum} or less`] : [];
-  const above = given(exclusiveMinimum) ? [` above ${exclusiveMinimum}`] : [];
-  const below = given(exclusiveMaximum) ? [` below ${exclusiveMaximum}`] : [];
-  const steps = given(multipleOf) ? [` in steps of ${multipleOf}`] : [];
-  return [...range, ...least, ...most, ...above, ...below, ...steps].join("");
+  const words = (value: unknown, say: (value: number) => string): string =>
+    typeof value === "number" && Math.abs(value) !== Number.MAX_SAFE_INTEGER ? say(value) : "";
+  const [least, most] = [words(minimum, (n) => ` of ${n} or more`), words(maximum, (n) => ` of ${n} or less`)];
+  const range = least !== "" && most !== "" ? ` from ${String(minimum)} to ${String(maximum)}` : least + most;
+  const open = words(exclusiveMinimum, (n) => ` above ${n}`) + words(exclusiveMaximum, (n) => ` below ${n}`);
+  return range + open + words(multipleOf, (n) => ` in steps of ${n}`);
 }
 
 function sizeWords(node: SchemaNode, of: "Length" | "Items", unit: string): string {

@@ -13,29 +13,32 @@ import type { Tool } from "./tool.ts";
  */
 export class ToolCollection implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>();
-  #specs: readonly ToolSpec[] | undefined;
 
   constructor(tools: Iterable<Tool> = []) {
     takes("new ToolCollection", "tools", tools, readable);
     this.add(tools);
   }
 
+  /** A subclass may show more. */
+  protected get all(): ReadonlyMap<string, Tool> {
+    return this.#tools;
+  }
+
   get size(): number {
-    return this.names.length;
+    return this.all.size;
   }
 
   get names(): readonly string[] {
-    return [...this].map((tool) => tool.name);
+    return [...this.all.keys()];
   }
 
   get specs(): readonly ToolSpec[] {
-    this.#specs ??= Object.freeze([...this.#tools.values()].map((tool) => tool.spec));
-    return this.#specs;
+    return [...this].map((tool) => tool.spec);
   }
 
   get(name: string): Tool | undefined {
     takes("ToolCollection.get", "name", name, aText);
-    return this.#tools.get(name);
+    return this.all.get(name);
   }
 
   has(name: string): boolean {
@@ -48,10 +51,10 @@ export class ToolCollection implements Iterable<Tool> {
    */
   find(name: string): Tool | undefined {
     takes("ToolCollection.find", "name", name, aText);
-    const exact = this.#tools.get(name);
+    const exact = this.all.get(name);
     if (exact !== undefined) return exact;
     for (const meant of meantNames(name)) {
-      const alike = [...this.#tools.values()].filter((tool) => folded(tool.name) === folded(meant));
+      const alike = [...this].filter((tool) => folded(tool.name) === folded(meant));
       if (alike.length > 0) return alike.length === 1 ? alike[0] : undefined;
     }
     return undefined;
@@ -69,17 +72,15 @@ export class ToolCollection implements Iterable<Tool> {
       taken.add(name);
     }
     for (const tool of more) this.#tools.set(tool.name, tool);
-    this.#specs = undefined;
   }
 
   remove(name: string): boolean {
     takes("ToolCollection.remove", "name", name, aText);
-    this.#specs = undefined;
     return this.#tools.delete(name);
   }
 
   [Symbol.iterator](): Iterator<Tool> {
-    return [...this.#tools.values()][Symbol.iterator]();
+    return [...this.all.values()][Symbol.iterator]();
   }
 }
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { outputSchema } from "../model/json-schema.ts";
-import { coerced, withoutFillers } from "../model/schema-fit.ts";
+import { mended } from "../model/schema-fit.ts";
 import { issuesOf, type OutputIssue, pathText } from "../model/structured-output.ts";
 import { schemaFaults } from "./answer-faults.ts";
 
@@ -44,19 +44,15 @@ export function jsonParameters(tool: string, schema: JsonObject = { type: "objec
 
 /** Checks arguments unchanged; then without nulls that mean "left out"; then coerced by the schema. */
 function checked(args: JsonObject, json: JsonObject, read: (value: Json) => CheckedArguments<unknown>): CheckedArguments<unknown> {
-  const strange = strangers(args, json);
-  const mended = (): JsonObject => withoutFillers(coerced(args, json), json) as JsonObject;
-  if (strange.length > 0) {
-    const inside = mended();
-    const again = strangers(inside, json).length > 0 ? undefined : read(inside);
-    return again?.ok === true ? again : { ok: false, issues: strange };
+  let faults: CheckedArguments<unknown> | undefined;
+  for (const types of [undefined, false, true]) {
+    const value = types === undefined ? args : (mended(args, json, { fillers: true, types }) as JsonObject);
+    const strange = strangers(value, json);
+    const result: CheckedArguments<unknown> = strange.length > 0 ? { ok: false, issues: strange } : read(value);
+    if (result.ok) return result;
+    if (types !== true) faults = result;
   }
-  const unchanged = read(args);
-  if (unchanged.ok) return unchanged;
-  const filled = read(withoutFillers(args, json));
-  if (filled.ok) return filled;
-  const again = read(mended());
-  return again.ok ? again : filled;
+  return faults ?? read(args);
 }
 
 function readByZod(schema: z.ZodType, value: Json): CheckedArguments<unknown> {

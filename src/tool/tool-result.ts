@@ -27,7 +27,7 @@ export function toolOutput(output: Json, index: number, list: readonly Json[]): 
 export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
   const more = unlessMapped(given, list, {});
   takes("toolOutput", "what goes with the output", more, aToolResult);
-  checkKnownOptions("toolOutput", more, { images: kinds.checked, system: kinds.checked, data: kinds.checked });
+  checkKnownOptions("toolOutput", more, kinds.each(kinds.checked, "images", "system", "data"));
   return { ...more, output };
 }
 
@@ -38,7 +38,7 @@ export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | n
   const more = unlessMapped(given, list, {});
   takes("toolFailure", "error", error, aText);
   takes("toolFailure", "what goes with the error", more, aToolResult);
-  checkKnownOptions("toolFailure", more, { output: kinds.checked, images: kinds.checked, system: kinds.checked, data: kinds.checked });
+  checkKnownOptions("toolFailure", more, kinds.each(kinds.checked, "output", "images", "system", "data"));
   return { ...more, error };
 }
 

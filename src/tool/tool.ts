@@ -8,9 +8,9 @@ import type { StepDoor, StepSpec } from "../kernel/step.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
 import { checkPermission, type Permission } from "./permission.ts";
-import { type CheckedArguments, jsonParameters, type ToolParameters, zodParameters } from "./tool-parameters.ts";
+import { type CheckedArguments, jsonParameters, zodParameters } from "./tool-parameters.ts";
 import type { ToolResult } from "./tool-result.ts";
-import { isObject } from "../kernel/value-kind.ts";
+import { defined, isObject } from "../kernel/value-kind.ts";
 import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -79,25 +79,36 @@ export interface ToolContext {
 
 /** A stateless definition. */
 export interface Tool<P = unknown> {
+  /** 1 to 64 letters, digits, `_` and `-`, as providers demand. */
   readonly name: string;
   readonly description: string;
   readonly spec: ToolSpec;
   readonly parameters: z.ZodType<P> | undefined;
-  /** A tool that only reads may run without permission, again, and at the same time as others. */
+  /** A tool that only reads may run without permission, again, and at the same time as others. Default: "write". */
   readonly effect: "read" | "write";
+  /** Milliseconds, without the waits for a person or a model. Default: 60,000. */
   readonly timeout: number;
+  /**
+   * For calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the program
+   * passed them in.
+   */
   readonly permission: Permission;
-  /** A call that may have happened can run again after a crash. */
+  /** A call that may have happened can run again after a crash. Default: true for tools that only read. */
   readonly idempotent: boolean;
-  /** Recorded, but run again on resume, replay and fork: for writes into a workspace. */
+  /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default: false. */
   readonly again: boolean;
-  /** Its answer depends on more than its arguments: a fork calls it again. */
+  /**
+   * Its answer depends on more than its arguments: a fork calls it again. Default: true for tools that only read, so that a fork does
+   * nothing twice.
+   */
   readonly fresh: boolean;
+  /** Default: false. */
   readonly ends: boolean;
+  /** Default: true. False when one call must see the effect of the call before it. */
   readonly parallel: boolean;
-  /** Equal calls with equal answers are no loop, up to 20 in a row. */
+  /** Equal calls with equal answers are no loop, up to 20 in a row. Default: false. */
   readonly polls: boolean;
-  /** Characters of one result. */
+  /** Characters of one result. Default: 12,000. */
   readonly maxOutput: number;
   check(args: JsonObject): CheckedArguments<P>;
   execute(args: P, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
@@ -112,36 +123,19 @@ export interface ToolClosing {
   readonly signal: AbortSignal;
 }
 
-interface ToolFields {
-  /** 1 to 64 letters, digits, `_` and `-`, as providers demand. */
-  readonly name: string;
-  readonly description: string;
-  /** Default: "write". */
-  readonly effect?: Tool["effect"];
-  /** Milliseconds, without the waits for a person or a model. Default: 60,000. */
-  readonly timeout?: number;
-  /**
-   * For calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the program
-   * passed them in.
-   */
-  readonly permission?: Permission;
-  /** Default: true for tools that only read. */
-  readonly idempotent?: boolean;
-  /** Default: false. */
-  readonly again?: boolean;
-  /** Default: true for tools that only read, so that a fork does nothing twice. */
-  readonly fresh?: boolean;
-  /** Default: false. */
-  readonly ends?: boolean;
-  /** Default: true. False when one call must see the effect of the call before it. */
-  readonly parallel?: boolean;
-  /** Default: false. */
-  readonly polls?: boolean;
-  /** Default: 12,000. */
-  readonly maxOutput?: number;
-  /** See {@link Tool.close}. */
-  close?(o: ToolClosing): void | Promise<void>;
-}
+type Settings =
+  | "effect"
+  | "timeout"
+  | "permission"
+  | "idempotent"
+  | "again"
+  | "fresh"
+  | "ends"
+  | "parallel"
+  | "polls"
+  | "maxOutput"
+  | "close";
+type ToolFields = Pick<Tool, "name" | "description"> & Partial<Pick<Tool, Settings>>;
 
 const toolOptions: Known<ToolOptions<AnySchema>> = {
   ...kinds.each(kinds.checked, "name", "description", "timeout", "permission", "maxOutput"),
@@ -190,34 +184,20 @@ export function defineTool(options: ToolOptions<AnySchema> | PlainToolOptions): 
   takes("defineTool", "options", options, object("an object with name, description and execute"));
   checkFields(options);
   checkKnownOptions(`defineTool ${JSON.stringify(options.name)}`, options, toolOptions);
-  const { name, description, effect = "write" } = options;
-  const parameters = zodOf(options.parameters) as z.ZodType | JsonObject | undefined;
-  const shape = shapeOf(name, parameters);
+  const { name, description, effect = "write", parameters: given, execute: _, close, ...settings } = options;
+  const parameters = zodOf(given) as z.ZodType | JsonObject | undefined;
+  const { json, check } = isZod(parameters) ? zodParameters(name, parameters) : jsonParameters(name, parameters);
   const reads = effect === "read";
   const asks = options.effect !== undefined && !reads;
+  const byDefault = { timeout: TIMEOUT, permission: asks ? "ask" : "allow", again: false, ends: false, parallel: true } as const;
   return Object.freeze({
-    name,
-    description,
-    spec: Object.freeze({ name, description, parameters: shape.json }),
+    ...{ ...byDefault, idempotent: reads, fresh: reads, polls: false, maxOutput: MAX_OUTPUT, ...defined(settings) },
+    ...{ name, description, effect, check },
+    spec: Object.freeze({ name, description, parameters: json }),
     parameters: isZod(parameters) ? parameters : undefined,
-    effect,
-    timeout: options.timeout ?? TIMEOUT,
-    permission: options.permission ?? (asks ? "ask" : "allow"),
-    idempotent: options.idempotent ?? reads,
-    again: options.again ?? false,
-    fresh: options.fresh ?? reads,
-    ends: options.ends ?? false,
-    parallel: options.parallel ?? true,
-    polls: options.polls ?? false,
-    maxOutput: options.maxOutput ?? MAX_OUTPUT,
-    check: shape.check,
     execute: (args: unknown, ctx: ToolContext) => options.execute(args as JsonObject, ctx),
-    ...(options.close === undefined ? {} : { close: (o: ToolClosing) => options.close?.(o) }),
+    ...(close === undefined ? {} : { close: (o: ToolClosing) => options.close?.(o) }),
   });
-}
-
-function shapeOf(name: string, parameters: z.ZodType | JsonObject | undefined): ToolParameters {
-  return isZod(parameters) ? zodParameters(name, parameters) : jsonParameters(name, parameters);
 }
 
 /** Also for schemas of another copy of zod, and of zod 3, which is refused by name. */

@@ -1,4 +1,6 @@
 import { having, takes } from "../kernel/argument.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
@@ -15,6 +17,16 @@ export interface EditRules {
   /** Returns the faults of files that were just written, for the model. The answer is recorded. Default: none. */
   readonly check?: (paths: readonly string[], door: Pick<StepDoor, "signal" | "mode">) => Promise<string | undefined>;
 }
+
+/** Options of the tools that write into a workspace. */
+export interface EditOptions extends EditRules {
+  readonly workspace: Workspace;
+}
+
+export const editOptions: Known<EditOptions> = {
+  workspace: kinds.workspace,
+  ...kinds.each(kinds.function, "refuse", "shown", "check"),
+};
 
 /** Runs the check of the rules on written files, as a step. @returns the faults, if any */
 export async function checkWritten({ check }: EditRules, ctx: ToolContext, paths: readonly string[]): Promise<string | undefined> {

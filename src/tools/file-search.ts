@@ -3,6 +3,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { visible } from "../workspace/path-rules.ts";
@@ -74,7 +75,7 @@ async function search(
   const paths = all.filter((path) => isSearched(path) && (args.name === undefined || fitsPath(path, args.name)));
   const shown = (): string[] => paths.map((path) => visible(path));
   if (args.text === undefined) return listed(shown(), args.limit, "files");
-  return new TextSearch(workspace, args.text, args).run(paths, ctx);
+  return searchTexts(workspace, args.text, args, paths, ctx.signal);
 }
 
 function faultOf({ name, text }: FileSearchArguments): string | undefined {
@@ -84,62 +85,48 @@ function faultOf({ name, text }: FileSearchArguments): string | undefined {
   return name === undefined ? undefined : patternFault(name);
 }
 
-/** One search in contents. It owns the hits and the number of bytes read. */
-class TextSearch {
-  readonly #workspace: Workspace;
-  readonly #wanted: string;
-  readonly #args: FileSearchArguments;
-  readonly #found: string[] = [];
-  #bytes = 0;
-  #unread = 0;
-
-  constructor(workspace: Workspace, text: string, args: FileSearchArguments) {
-    this.#workspace = workspace;
-    this.#args = args;
-    this.#wanted = this.#fold(text);
-  }
-
-  async run(paths: readonly string[], ctx: ToolContext): Promise<ToolResult> {
-    for (const [place, path] of paths.entries()) {
-      throwIfAborted(ctx.signal);
-      if (this.#found.length > this.#args.limit) break;
-      if (this.#bytes > MAX_BYTES)
-        return this.#result(`The search ended after ${place} of ${paths.length} files: too much to read. Say \`name\` or \`under\`.`);
-      const file = await readText(this.#workspace, path);
-      if (file.kind === "text") this.#searchFile(path, file.text);
-      else this.#unread += file.kind === "unfit" ? 1 : 0;
-      if (place % 50 === 49) await nextMacrotask();
+/** Searches in contents. */
+async function searchTexts(
+  workspace: Workspace,
+  text: string,
+  { limit, ignoreCase }: FileSearchArguments,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const fold = (one: string): string => (ignoreCase ? one.toLowerCase() : one);
+  const wanted = fold(text);
+  const found: string[] = [];
+  let [bytes, unread] = [0, 0];
+  const result = (note: string | undefined): ToolResult => ({ ...listed(found, limit, "lines"), ...defined({ system: note }) });
+  for (const [index, path] of paths.entries()) {
+    throwIfAborted(signal);
+    if (found.length > limit) break;
+    if (bytes > MAX_BYTES)
+      return result(`The search ended after ${index} of ${paths.length} files: too much to read. Say \`name\` or \`under\`.`);
+    const file = await readText(workspace, path);
+    if (file.kind === "unfit") unread += 1;
+    if (file.kind === "text") {
+      bytes += file.text.length;
+      found.push(...hitsIn(path, file.text, wanted, fold));
     }
-    return this.#result(this.#unread === 0 ? undefined : `${this.#unread} binary or large files were passed over.`);
+    if (index % 50 === 49) await nextMacrotask();
   }
+  return result(unread === 0 ? undefined : `${unread} binary or large files were passed over.`);
+}
 
-  #searchFile(path: string, text: string): void {
-    this.#bytes += text.length;
-    if (!this.#fold(text).includes(this.#wanted)) return;
-    let count = 0;
-    for (const [place, line] of linesOf(text).entries()) {
-      if (!this.#fold(line).includes(this.#wanted)) continue;
-      count += 1;
-      if (count <= MAX_PER_FILE) this.#found.push(`${visible(path)}:${place + 1}: ${visible(this.#around(line), MAX_LINE + 50)}`);
-    }
-    if (count > MAX_PER_FILE) this.#found.push(`${visible(path)}: ${count - MAX_PER_FILE} more lines`);
-  }
+function hitsIn(path: string, text: string, wanted: string, fold: (text: string) => string): readonly string[] {
+  if (!fold(text).includes(wanted)) return [];
+  const hits = linesOf(text).flatMap((line, index) => (fold(line).includes(wanted) ? [{ line: line.trim(), number: index + 1 }] : []));
+  const shown = hits.slice(0, MAX_PER_FILE).map(({ line, number }) => {
+    return `${visible(path)}:${number}: ${visible(around(line, fold(line).indexOf(wanted)), MAX_LINE + 50)}`;
+  });
+  return hits.length > MAX_PER_FILE ? [...shown, `${visible(path)}: ${hits.length - MAX_PER_FILE} more lines`] : shown;
+}
 
-  #around(line: string): string {
-    const trimmed = line.trim();
-    if (trimmed.length <= MAX_LINE) return trimmed;
-    const start = Math.max(0, this.#fold(trimmed).indexOf(this.#wanted) - 100);
-    return `${start === 0 ? "" : "..."}${trimmed.slice(start, start + MAX_LINE)}...`;
-  }
-
-  #fold(text: string): string {
-    return this.#args.ignoreCase ? text.toLowerCase() : text;
-  }
-
-  #result(note: string | undefined): ToolResult {
-    const result = listed(this.#found, this.#args.limit, "lines");
-    return note === undefined ? result : { ...result, system: note };
-  }
+function around(line: string, index: number): string {
+  if (line.length <= MAX_LINE) return line;
+  const start = Math.max(0, index - 100);
+  return `${start === 0 ? "" : "..."}${line.slice(start, start + MAX_LINE)}...`;
 }
 
 function listed(found: readonly string[], limit: number, what: string): ToolResult {

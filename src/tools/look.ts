@@ -104,21 +104,16 @@ function noneOf(path: string): string {
   return `Expected a picture (PNG, JPEG, GIF, WebP) or a PDF file, but the bytes of ${path} are neither. Texts are viewed with the editor.`;
 }
 
-export interface PdfPages {
-  /** The first page, from 1. */
-  readonly from: number;
-  /** Limit on the pages. */
-  readonly most: number;
-  readonly signal: AbortSignal;
-}
-
-export interface PdfText {
-  readonly pages: number;
-  readonly texts: readonly string[];
-}
-
-/** Reads pages of a PDF file. @throws for bytes that are no PDF */
-export type ReadPdf = (bytes: Uint8Array, pages: PdfPages) => Promise<PdfText>;
+/**
+ * Reads pages of a PDF file: at most `most` of them, beginning with `from`, counted from 1. Returns the number of all pages, and the texts of those
+ * that were read.
+ *
+ * @throws for bytes that are no PDF
+ */
+export type ReadPdf = (
+  bytes: Uint8Array,
+  pages: { readonly from: number; readonly most: number; readonly signal: AbortSignal },
+) => Promise<{ readonly pages: number; readonly texts: readonly string[] }>;
 
 interface PdfPackage {
   getDocumentProxy(bytes: Uint8Array, options: object): Promise<PdfDocument>;

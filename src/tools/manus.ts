@@ -1,6 +1,7 @@
 import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { ChatMemory } from "../memory/chat-memory.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -72,7 +73,7 @@ export function manusTools(options: ManusTools): Tool[] {
 export function manus(all: ManusTools & MachineAgentOptions): Agent {
   takes("manus", "options", all, aMachine);
   const { workspace, sandbox, search, web, ...options } = all;
-  const own = manusTools({ workspace, sandbox, ...(search === undefined ? {} : { search }), ...(web === undefined ? {} : { web }) });
+  const own = manusTools({ workspace, sandbox, ...defined({ search, web }) });
   return agentWith("manus", MANUS_PROMPT, own, options);
 }
 

@@ -5,6 +5,7 @@ import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { refusalText, type ServerTerms } from "../kernel/server-answer.ts";
+import { retryAfterOf } from "../model/retry.ts";
 import { clauseText } from "../kernel/value-text.ts";
 import { seenText } from "../tool/shown-text.ts";
 import { decodeEntities, readHtml } from "./html-text.ts";
@@ -57,7 +58,8 @@ async function searched(request: WebRequest & SearchCall, read: (answer: WebAnsw
   if (answer.kind !== "answer") return { kind: "failed", reason: answer.reason };
   const { status } = answer;
   if (status === 200 || status === 202) return read(answer);
-  if (status === 429 || status === 503) return { kind: "busy", after: retryAfter(answer, request.clock.now()) };
+  if (status === 429 || status === 503)
+    return { kind: "busy", after: retryAfterOf({ get: (name) => answer.headers[name] ?? null }, request.clock.now()) };
   return { kind: "failed", reason: refusedWith(status) };
 }
 
@@ -66,13 +68,6 @@ const TERMS: ServerTerms = { token: "a valid apiKey, where it takes one", addres
 /** What the server said is left out: it may hold the key. */
 function refusedWith(status: number): string {
   return `it answered with ${clauseText(refusalText({ status }, TERMS))}`;
-}
-
-function retryAfter({ headers }: WebAnswer, now: number): number | undefined {
-  const said = headers["retry-after"];
-  if (said === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(said.trim()) ? Number(said) * 1000 : Date.parse(said) - now;
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
 const DUCKDUCKGO = "https://html.duckduckgo.com/html/";

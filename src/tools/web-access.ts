@@ -2,6 +2,7 @@ import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
+import { hostsOf } from "../tool/address-pattern.ts";
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -93,17 +94,7 @@ function blockList(family: "ipv4" | "ipv6", networks: string): BlockList {
 /** True for an address of the public internet, also in an IPv6 form of an IPv4 one. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !SPECIAL_V4.check(address, "ipv4");
-  if (isIP(address) !== 6) return false;
-  const inner = innerV4(address);
-  if (inner !== undefined) return isPublicAddress(inner);
-  return !address.includes("%") && PUBLIC_V6.check(address, "ipv6") && !SPECIAL_V6.check(address, "ipv6");
-}
-
-function innerV4(address: string): string | undefined {
-  // A URL writes every form of an address in the same short one.
-  const plain = new URL(`http://[${address.split("%")[0] ?? ""}]`).hostname.slice(1, -1);
-  const found = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(plain) ?? /^64:ff9b::(?:(?:([0-9a-f]+):)?([0-9a-f]+))?$/.exec(plain);
-  if (found === null) return undefined;
-  const [high = 0, low = 0] = [found[1] ?? "0", found[2] ?? "0"].map((group) => Number.parseInt(group, 16));
-  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  if (isIP(address) !== 6 || address.includes("%") || SPECIAL_V6.check(address, "ipv6")) return false;
+  const [, inner] = hostsOf(`[${address}]`);
+  return inner === undefined ? PUBLIC_V6.check(address, "ipv6") : isPublicAddress(inner);
 }

@@ -1,6 +1,7 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
+import { defined } from "../kernel/value-kind.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import { visible } from "../workspace/path-rules.ts";
@@ -58,8 +59,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool {
 
 async function fetchPage(options: WebFetchOptions, { url, from }: FetchArguments, { signal, clock }: ToolContext): Promise<ToolResult> {
   const { maxBytes, maxRedirects, timeout = TIMEOUT } = options;
-  const limits = { timeout, ...(maxBytes === undefined ? {} : { maxBytes }), ...(maxRedirects === undefined ? {} : { maxRedirects }) };
-  const answer = await getWeb({ url, access: options, signal, clock, ...limits });
+  const answer = await getWeb({ url, access: options, signal, clock, timeout, ...defined({ maxBytes, maxRedirects }) });
   if (answer.kind !== "answer") return toolFailure(`${visible(url)} was not fetched: ${visible(answer.reason, 400)}.`);
   const type = contentType(answer);
   const data = { url: answer.url, status: answer.status, contentType: type };

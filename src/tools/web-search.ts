@@ -2,6 +2,7 @@ import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { z } from "zod";
+import { defined } from "../kernel/value-kind.ts";
 import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, UsageError } from "../kernel/errors.ts";
@@ -34,12 +35,7 @@ const parameters = z.object({
   country: twoLetters.optional().describe("Two letters, as us."),
 });
 
-interface WebSearchArguments {
-  readonly query: string;
-  readonly limit: number;
-  readonly language?: string | undefined;
-  readonly country?: string | undefined;
-}
+type WebSearchArguments = z.infer<typeof parameters>;
 
 /** Makes a tool that searches with the first provider that finds something. @throws UsageError `SEARCH_PROVIDERS` without providers */
 export function webSearchTool(options: WebSearchOptions): Tool<WebSearchArguments> {
@@ -65,7 +61,7 @@ async function searchAll(
   ctx: ToolContext,
 ): Promise<ToolResult> {
   const { query: text, limit, language, country } = args;
-  const query = { text, limit, ...(language === undefined ? {} : { language }), ...(country === undefined ? {} : { country }) };
+  const query = { text, limit, ...defined({ language, country }) };
   const failures: string[] = [];
   for (const provider of providers) {
     throwIfAborted(ctx.signal);

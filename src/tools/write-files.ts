@@ -1,25 +1,12 @@
 import { z } from "zod";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
+import { checkGivenOptions } from "../kernel/known-options.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { checkWritten, editingOf, type EditHistory, type EditRules } from "./edit-history.ts";
+import { checkWritten, editingOf, type EditHistory, type EditOptions, editOptions, type EditRules } from "./edit-history.ts";
 import { EDIT_TIME } from "./editor.ts";
 import { wholeText } from "./text-edit.ts";
 import { reasonOf, ToolFiles } from "./tool-files.ts";
-
-export interface WriteFilesOptions extends EditRules {
-  readonly workspace: Workspace;
-}
-
-const writeFilesOptions: Known<WriteFilesOptions> = {
-  workspace: kinds.workspace,
-  refuse: kinds.function,
-  shown: kinds.function,
-  check: kinds.function,
-};
 
 const MAX_FILES = 100;
 
@@ -41,8 +28,8 @@ type GivenFile = z.infer<typeof parameters>["files"][number];
  * Makes a tool that writes whole text files, many in one call. One that is there keeps its line ends, and stays as it is when the agent has
  * not seen it. Of the files of one call, those that can be written are; the others come back with the reason.
  */
-export function writeFilesTool(options: WriteFilesOptions): Tool {
-  checkGivenOptions("writeFilesTool", options, writeFilesOptions);
+export function writeFilesTool(options: EditOptions): Tool {
+  checkGivenOptions("writeFilesTool", options, editOptions);
   const { workspace, ...rules } = options;
   const files = new ToolFiles(workspace);
   const { turns, histories } = editingOf("writeFilesTool", workspace);

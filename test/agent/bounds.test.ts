@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent, type AgentOptions } from "../../src/agent/agent.ts";
-import { ModelError, UsageError } from "../../src/kernel/errors.ts";
+import { type ModelError, UsageError } from "../../src/kernel/errors.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
-import { modelLimits } from "../../src/model/limits.ts";
 import { formatCost, type MicroUsd } from "../../src/model/money.ts";
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
@@ -90,35 +89,6 @@ describe("an agent alone", () => {
     expect(model.calls.length).toBe(6);
   });
 
-  test("keeps to limits, alone and shared", async () => {
-    let [inFlight, most] = [0, 0];
-    const busy: ScriptedAnswer = async () => {
-      most = Math.max(most, ++inFlight);
-      await nextMacrotask();
-      inFlight -= 1;
-      return "";
-    };
-    const limits = modelLimits({ concurrency: 2 });
-    await Promise.all(Array.from({ length: 6 }, () => looker(looking(1, busy), { limits }).run("look").result));
-    expect(most).toBe(2);
-  });
-
-  test("tells its usage and cost by model, with replies that were paid and rejected", async () => {
-    const usage = { inputTokens: 7, outputTokens: 50 };
-    const rejected = new ModelError("MODEL_EMPTY", "empty", { retryable: true, data: { usage } });
-    const model = scriptedModel([rejected, { content: "done", usage: { inputTokens: 7, outputTokens: 20 } }], {
-      price: { input: 0, output: 1 },
-    });
-    const result = await new Agent({
-      name: "Lea",
-      model,
-      calls: { retry: { tries: 2 }, random: () => 0 },
-      clock: { now: () => 0, timer: fireAtOnce },
-    }).run("go").result;
-    expect(result).toMatchObject({ status: "finished", usage: { inputTokens: 14, outputTokens: 70 }, cost: { known: 70, unpriced: 0 } });
-    expect(result.byModel).toMatchObject({ [model.id]: { usage: { inputTokens: 14, outputTokens: 70 }, cost: { known: 70 } } });
-  });
-
   test("RunTally.T1 counts a call that was cut off at what it may have cost", async () => {
     const stop = new AbortController();
     const model = looking(0, async () => {
@@ -155,8 +125,3 @@ describe("an agent alone", () => {
     expect(() => looker(looking(0), options)).toThrow(UsageError);
   });
 });
-
-function fireAtOnce(_ms: number, fire: () => void): () => void {
-  void nextMacrotask().then(fire);
-  return () => {};
-}

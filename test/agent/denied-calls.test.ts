@@ -28,10 +28,6 @@ describe("a call that is denied", () => {
     expect(denied).toMatchObject([{ tool: "pay", why: expect.stringMatching(why) as string }]);
   });
 
-  it("is not there in a run in which nothing was denied", async () => {
-    expect(await agentOf(["hello"]).agent.run("x").result).toMatchObject({ denied: [] });
-  });
-
   it("of a tool that says neither its effect nor its permission does not come about", async () => {
     const plain = defineTool({ name: "pay", description: "", execute: () => "paid" });
     expect(await agentOf(script, { tools: [plain] }).agent.run("Pay.").result).toMatchObject({ status: "finished", denied: [] });

@@ -1,14 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/role/action.ts";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { ModelError } from "../../src/kernel/errors.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { Agent, defineTool, type Net, PlanningFlow, react, reflexion, treeOfThought } from "../../src/agent/index.ts";
+import { Agent, defineTool, type Net, react, reflexion, treeOfThought } from "../../src/agent/index.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { call, calls } from "./setup.ts";
@@ -109,27 +107,5 @@ describe("an agent in a role", () => {
     expect(result.status).toBe("budget");
     expect(result.cost.known).toBeLessThanOrEqual(2_000_000);
     expect(priced.calls.length).toBeGreaterThan(1);
-  });
-
-  it("whose flow fails fails with it, although other steps were under way", async () => {
-    const model = scriptedModel(async (request) => {
-      const words = request.messages.map((message) => message.content ?? "").join("\n");
-      if (words.includes("do a")) return new ModelError("MODEL_AUTH", "no key");
-      for (let turn = 0; turn < 3; turn++) await nextMacrotask();
-      return "done";
-    });
-    const tasks = ["a", "b", "c"].map((id) => ({ id, instruction: `do ${id}` }));
-    const work = defineAction({
-      name: "Work",
-      run: async (ctx) => {
-        const hand = (): Agent => new Agent({ name: "hand", model: ctx.model, steps: ctx.steps });
-        const flow = new PlanningFlow({ model: ctx.model, steps: ctx.steps, tasks, executors: { hand } });
-        const { error, answer } = await flow.run(ctx.text, { signal: ctx.signal }).result;
-        if (error !== undefined) throw error;
-        return answer;
-      },
-    });
-    const result = await new Team({ roles: [defineRole({ name: "Boss", actions: [work] })], model }).run("x").result;
-    expect(result).toMatchObject({ status: "failed", error: { message: expect.stringContaining("no key") } });
   });
 });

@@ -30,12 +30,6 @@ describe("[OpenManus: max_observe cut the end in silence] an agent's bound on wh
     expect(ended.result.output).toBe(LONG);
   });
 
-  it("is the bound of each tool alone where it is not given", async () => {
-    const { agent, model } = agentOf([calls(call("look")), "done"], { tools: [look] });
-    await agent.run("go").result;
-    expect(seenIn(model.calls[1])).toContain(LONG);
-  });
-
   it("holds in a role, and in a memory that is given", async () => {
     const replies = () => scriptedModel([calls(call("look")), "done"]);
     const [inRole, given] = [replies(), replies()];

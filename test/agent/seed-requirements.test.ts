@@ -1,13 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type AgentMemory, Brain, ChatMessage, MessagesMemory, react, type Tool, ToolCollection } from "../../src/agent/index.ts";
+import { type AgentMemory, Brain, ChatMessage, MessagesMemory, type Tool, ToolCollection } from "../../src/agent/index.ts";
 import type { Answer, NextAction } from "../../src/agent/agent-memory.ts";
 import type { ChatChunk, ChatModel } from "../../src/model/chat-model.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { codeTool } from "../../src/tools/index.ts";
-import { memoryWorkspace, refusedSandbox } from "../../src/workspace/index.ts";
-import { agentOf, call, calls, noting } from "./setup.ts";
+import { call, calls, noting } from "./setup.ts";
 
 /** A memory that lives elsewhere: every answer takes its time and is a copy, as one out of a database is. */
 class FarMemory implements AgentMemory {
@@ -78,15 +76,6 @@ describe("the memory of the third seed", () => {
 });
 
 describe("the states of the third seed", () => {
-  it("hold nothing: one net serves two minds at once, and mixes nothing", async () => {
-    const net = react();
-    for (const name of ["reasoning", "action", "answer"]) Object.freeze(net.state(name));
-    const answers = ["one", "two"].map(
-      (word) => agentOf([calls(call("look", { q: word })), word], { net, tools: [noting()] }).agent.run("x").result,
-    );
-    expect((await Promise.all(answers)).map(({ answer }) => answer)).toEqual(["one", "two"]);
-  });
-
   it("stream: the first words are there before the last ones are made", async () => {
     let goOn = (): void => {};
     const rest = new Promise<void>((resolve) => (goOn = resolve));
@@ -104,21 +93,4 @@ describe("the states of the third seed", () => {
     expect((await pieces.next()).value).toBe(" and the last.");
     expect((await pieces.next()).value).toMatchObject({ status: "finished" });
   });
-});
-
-it("Python has its code and its time among the parameters that the model is told of", () => {
-  const { spec } = codeTool({ workspace: memoryWorkspace(), sandbox: refusedSandbox("there is none", "Look.") });
-  expect(spec.parameters).toMatchObject({
-    required: ["language", "code"],
-    properties: { code: { type: "string" }, timeout: { type: "integer", minimum: 1, default: expect.any(Number) as number } },
-  });
-});
-
-it("a picture of the user's reaches the model with its own type", async () => {
-  const memory = new MessagesMemory({ tools: [] });
-  await memory.setGoal("Compare them.");
-  await memory.update([ChatMessage.user("This one.", { images: [{ mediaType: "image/webp", data: "UklGRg==" }] })]);
-  const model = scriptedModel(["They are alike."]);
-  for await (const _piece of new Brain({ model }).run(memory));
-  expect(model.calls[0]?.messages.at(-1)?.images).toEqual([{ mediaType: "image/webp", data: "UklGRg==" }]);
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { Brain, MessagesMemory, Net } from "../../src/agent/index.ts";
 import { MessageTokens } from "../../src/agent/compaction.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { ChatMemory } from "../../src/memory/chat-memory.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import type { ChatChunk, ChatModel } from "../../src/model/chat-model.ts";
 
@@ -63,28 +62,7 @@ describe("a reader that is slow", () => {
   });
 });
 
-describe("the start of a run", () => {
-  it("can be taken apart", () => {
-    const { usage } = asking(spelling("A")).begin(new MessagesMemory());
-    expect(usage()).toEqual({ inputTokens: 0, outputTokens: 0 });
-  });
-});
-
 describe("the size of a memory", () => {
-  const words = ["one", "two", "three"].map((content) => ({ role: "user", content }) as const);
-
-  it("is that of what the model sees, where another class says what that is", async () => {
-    class Informed extends MessagesMemory {
-      override async dump(): Promise<readonly ChatMessage[]> {
-        return [{ role: "user", content: "x".repeat(10_000) }, ...(await super.dump())];
-      }
-    }
-    const memory = new Informed();
-    await memory.update(words);
-    const tokens = new MessageTokens({ name: "letters", count: (text) => text.length });
-    expect(await tokens.ofMemory(memory, await memory.dump())).toBeGreaterThan(10_000);
-  });
-
   it("is asked of a counter that answers later one message after another, each once", async () => {
     let [now, most, asked] = [0, 0, 0];
     const tokens = new MessageTokens({
@@ -99,24 +77,10 @@ describe("the size of a memory", () => {
     });
     const memory = new MessagesMemory();
     await memory.update(Array.from({ length: 50 }, (_, n) => ChatMessage.user(`message ${n}`)));
-    await tokens.ofMemory(memory, await memory.dump());
+    await tokens.ofMessages(await memory.dump());
     await memory.update([ChatMessage.user("one more")]);
-    await tokens.ofMemory(memory, await memory.dump());
+    await tokens.ofMessages(await memory.dump());
     expect(most).toBeLessThanOrEqual(2);
     expect(asked).toBeLessThanOrEqual(52);
-  });
-
-  it("does not keep a message out that the measure throws at", () => {
-    const memory = new ChatMemory();
-    const measure = ({ content = "" }: ChatMessage): number => {
-      if (content === "bad") throw new Error("no token");
-      return content?.length ?? 0;
-    };
-    memory.add(ChatMessage.user("a"));
-    expect(memory.weigh(measure)).toBe(1);
-    for (const content of ["bad", "next", "last"]) memory.add(ChatMessage.user(content));
-    expect(memory.messages.map(({ content }) => content)).toEqual(["a", "bad", "next", "last"]);
-    expect(memory.size).toBe(4);
-    expect(() => memory.weigh(measure)).toThrow("no token");
   });
 });

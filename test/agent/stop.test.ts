@@ -49,16 +49,6 @@ describe.each(Object.entries(DOORS))("stop() of a run: %s", (_name, begin) => {
     expect([status, error?.message]).toEqual(["stopped", "Stopped: enough."]);
     expect(error).toBeInstanceOf(AbortedError);
   });
-
-  it("asks nothing when it is stopped at once, and changes nothing after the end", async () => {
-    const { model } = hanging();
-    const run = begin(model);
-    run.stop();
-    expect(await run.result).toMatchObject({ status: "stopped", error: { message: "Stopped: the run was asked to stop." } });
-    run.stop("again");
-    expect(await run.result).toMatchObject({ status: "stopped" });
-    expect(model.calls).toHaveLength(0);
-  });
 });
 
 describe("an agent that was stopped by its handle", () => {
@@ -71,14 +61,6 @@ describe("an agent that was stopped by its handle", () => {
     expect([(await run.result).status, agent.state]).toEqual(["stopped", "IDLE"]);
     expect(await agent.run().result).toMatchObject({ status: "finished", answer: "done" });
     expect(model.calls[1]?.messages.map(({ content }) => content)).toContain("the goal");
-  });
-
-  it("leaves no listener on a signal that outlives it", async () => {
-    const outer = new AbortController();
-    const run = new Agent({ name: "a", model: scriptedModel(["x"]) }).run("go", { signal: outer.signal });
-    await run.result;
-    outer.abort();
-    expect((await run.result).status).toBe("finished");
   });
 
   /** Stops its helper at the helper's second step. */

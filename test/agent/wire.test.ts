@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openai } from "../../src/adapters/openai.ts";
-import { Agent, type AgentEvent, type AgentResult, ChatMemory, defineTool } from "../../src/agent/index.ts";
+import { Agent, type AgentEvent, type AgentResult, defineTool } from "../../src/agent/index.ts";
 import type { AgentOptions } from "../../src/agent/agent.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { type OpenAIStub, openaiStub, type StubReply } from "../../src/testing/index.ts";
@@ -129,38 +129,6 @@ describe.each([
     expect(ran.toSorted()).toEqual(["a", "b"]);
   });
 
-  it("a call that was cut by the limit of tokens is not made, and the model may try again", async () => {
-    const cut = { toolCalls: [{ ...read("a"), arguments: '{"path":"a' }], finishReason: "length" } as const;
-    const { result, ran, stub } = await wired([cut, { toolCalls: [read("b")] }, "Read."], streams);
-    expect(result).toMatchObject({ status: "finished", answer: "Read." });
-    expect(ran).toEqual(["b"]);
-    expect(stub.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: expect.stringContaining("length limit") as string });
-    expect(stub.rejected).toEqual([]);
-  });
-
-  it("a call whose arguments never came is not made with none", async () => {
-    const cut = { toolCalls: [{ ...read("a"), arguments: "" }], finishReason: "length" } as const;
-    const { result, ran } = await wired([cut, "I leave it."], streams);
-    expect([result.status, ran]).toEqual(["finished", []]);
-  });
-
-  it("a whole call of a reply that was cut is made", async () => {
-    const { result, ran } = await wired([{ toolCalls: [read("a")], finishReason: "length" }, "Read."], streams);
-    expect(result).toMatchObject({ status: "finished", answer: "Read." });
-    expect(ran).toEqual(["a"]);
-  });
-
-  it("limits pass, an empty account does not", async () => {
-    const limit = { fault: "rate-limit", retryAfterMs: "5" } as const;
-    const passed = await wired([limit, { toolCalls: [read("a")] }, limit, limit, "Read."], streams);
-    expect(passed.result).toMatchObject({ status: "finished", answer: "Read." });
-    expect(passed.ran).toEqual(["a"]);
-    expect(passed.stub.requests).toHaveLength(5);
-    const empty = await wired([{ fault: "quota" }, "never"], streams);
-    expect(empty.result).toMatchObject({ status: "failed", error: { code: "MODEL_QUOTA" } });
-    expect(empty.stub.requests).toHaveLength(1);
-  });
-
   it("a request that is too long is made shorter once, and the work goes on", async () => {
     const long = Array.from({ length: 10 }, (_, n) => ({ toolCalls: [read(`long${n}`)] }));
     const { result, stub, ran, events } = await wired(
@@ -201,15 +169,6 @@ describe.each([
     const calls = stub.requests.flatMap(({ messages }) => messages.flatMap((message) => message.tool_calls ?? []));
     for (const call of calls) expect(JSON.parse(call.function.arguments)).toBeTypeOf("object");
     expect(JSON.stringify(calls)).toContain("unreadable");
-  });
-
-  it("a window that drops messages never tears calls from their answers", async () => {
-    const turns = Array.from({ length: 8 }, (_, n) => ({ toolCalls: [read(`a${n}`), read(`b${n}`)] }));
-    const { result, stub, ran } = await wired([...turns, "All read."], streams, { memory: new ChatMemory({ maxMessages: 5 }) });
-    expect(result.error).toBeUndefined();
-    expect(stub.rejected).toEqual([]);
-    expect(ran).toHaveLength(16);
-    expect(Math.max(...stub.requests.map(({ messages }) => messages.length))).toBeLessThanOrEqual(6);
   });
 });
 

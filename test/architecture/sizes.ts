@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_541;
+export const MAX_LINES = 108_887;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -19,7 +19,7 @@ export const LINES: Readonly<Record<string, number>> = {
   actions: 3_492,
   roles: 2_230,
   adapters: 12_390,
-  agent: 4_562,
+  agent: 4_351,
   checks: 4_308,
   cli: 10_751,
   client: 807,
@@ -30,16 +30,16 @@ export const LINES: Readonly<Record<string, number>> = {
   kernel: 2_795,
   memory: 5_571,
   message: 777,
-  model: 5_877,
+  model: 5_600,
   research: 5_979,
-  role: 2_406,
+  role: 2_405,
   runtime: 13_353,
-  server: 3_336,
+  server: 3_331,
   shards: 794,
   team: 3_366,
   testing: 4_598,
-  tool: 2_997,
-  tools: 3_565,
+  tool: 2_895,
+  tools: 3_507,
   workspace: 5_682,
 };
 

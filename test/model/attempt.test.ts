@@ -160,10 +160,4 @@ describe("attempt", () => {
     };
     expect(await errorOf(attempt(model, request, bounds(simulatedClock(), { signal: stop.signal })))).toBe(reason);
   });
-
-  it("nothing is asked when the signal has aborted", async () => {
-    const reason = new AbortedError("before");
-    const model = streaming(() => expect.unreachable());
-    expect(await errorOf(attempt(model, request, bounds(simulatedClock(), { signal: AbortSignal.abort(reason) })))).toBe(reason);
-  });
 });

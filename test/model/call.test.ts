@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AbortedError, BudgetError, ModelError, UsageError } from "../../src/kernel/errors.ts";
+import { AbortedError, BudgetError, UsageError } from "../../src/kernel/errors.ts";
 import type { AttemptOutcome, Attempts } from "../../src/kernel/step.ts";
 import { type CallDeps, callModel } from "../../src/model/call.ts";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
@@ -137,21 +137,6 @@ describe("callModel tries again", () => {
     expect(attempts.told).toHaveLength(8);
   });
 
-  it("waits as long as the server asks, and no longer", async () => {
-    const { deps, clock } = callSetup();
-    const model = scriptedModel([limited(7_000), limited(500_000), good]);
-    const work = callModel(model, request, deps);
-    await until(() => model.calls.length === 1, "the first try");
-    await clock.advance(6_999);
-    expect(model.calls).toHaveLength(1);
-    await clock.advance(1);
-    expect(model.calls).toHaveLength(2);
-    await clock.advance(59_999);
-    expect(model.calls).toHaveLength(2);
-    await clock.advance(1);
-    expect((await work).content).toBe("Something.");
-  });
-
   it.each([
     "MODEL_AUTH",
     "MODEL_QUOTA",
@@ -173,20 +158,6 @@ describe("callModel tries again", () => {
   it("has the defaults it is documented with", () => {
     expect(DEFAULT_TIMEOUTS).toEqual({ firstByte: 600_000, silence: 300_000, call: 7_200_000 });
     expect([defaultRetry.tries, defaultRetry.maxRetryAfter, defaultRetry.outage]).toEqual([4, 60_000, 60_000]);
-  });
-
-  it("never a script that is used up, which costs nothing", async () => {
-    const { deps, attempts } = callSetup();
-    expect(await errorOf(callModel(scriptedModel([], { price }), request, deps))).toMatchObject({ code: "SCRIPT_EXHAUSTED" });
-    expect(attempts.line).toBe("none:0!");
-  });
-
-  it("an error of a stranger is one typed error, settled at the hold", async () => {
-    const { deps, attempts } = callSetup();
-    const error = await errorOf(callModel(scriptedModel([new RangeError("boom")], { price }), request, deps));
-    expect(error).toBeInstanceOf(ModelError);
-    expect(error).toMatchObject({ code: "MODEL_FAILED", cause: { name: "RangeError", message: "boom" } });
-    expect(attempts.line).toBe(`hold:${hold}!`);
   });
 
   it("an empty answer, and one that ends without an end", async () => {
@@ -212,92 +183,6 @@ describe("callModel tries again", () => {
 });
 
 describe("callModel never hangs", () => {
-  it("silence before the first piece", async () => {
-    const { deps, attempts, clock } = callSetup({ retry: { tries: 1 } });
-    const work = errorOf(callModel(scriptedModel([never], { price }), request, deps));
-    await clock.advance(DEFAULT_TIMEOUTS.firstByte - 1);
-    expect(attempts.isOpen).toBe(true);
-    await clock.advance(1);
-    expect(await work).toMatchObject({ code: "MODEL_TIMEOUT", retryable: true });
-    expect(attempts.line).toBe(`hold:${hold}!`);
-    expect(clock.pending).toBe(0);
-  });
-
-  it("silence after the first piece, of a model that does not listen to its signal", async () => {
-    const { deps, clock } = callSetup({ timeouts: { silence: 1_000 }, retry: { tries: 1 } });
-    const heard: string[] = [];
-    const model = streaming(async function* () {
-      yield { content: "One" };
-      await new Promise(() => {});
-    });
-    const work = errorOf(callModel(model, request, { ...deps, onDelta: (text) => void heard.push(text) }));
-    await until(() => heard.length === 1, "the first piece");
-    await clock.advance(1_000);
-    expect((await work).code).toBe("MODEL_TIMEOUT");
-  });
-
-  it("each piece and each sign of life starts the wait anew", async () => {
-    const { deps, clock } = callSetup({ timeouts: { firstByte: 1_000, silence: 1_000 } });
-    const step: { go: () => void } = { go: () => {} };
-    let life = (): void => {};
-    const model = streaming(async function* (_signal, alive) {
-      life = alive;
-      for (const content of ["a", "b", "c"]) {
-        yield { content };
-        await new Promise<void>((resolve) => {
-          step.go = resolve;
-        });
-      }
-      yield { finishReason: "stop", usage };
-    });
-    const heard: string[] = [];
-    const work = callModel(model, request, { ...deps, onDelta: (text) => void heard.push(text) });
-    for (const count of [1, 2, 3]) {
-      await until(() => heard.length === count, "a piece");
-      await clock.advance(900);
-      life();
-      await clock.advance(900);
-      step.go();
-    }
-    expect((await work).content).toBe("abc");
-    expect(clock.now()).toBe(5_400);
-    life();
-    expect(clock.pending).toBe(0);
-  });
-
-  it("pieces that never end: the time of the whole call", async () => {
-    const { deps, clock, attempts } = callSetup({ timeouts: { silence: 1_000, call: 10_000 } });
-    const model = streaming(async function* (signal) {
-      while (!signal.aborted) {
-        yield { content: "x" };
-        await new Promise<void>((resolve) => {
-          clock.timer(500, resolve);
-        });
-      }
-    });
-    const error = await errorOf(withTime(clock, callModel(model, request, deps)));
-    expect(error).toMatchObject({ code: "MODEL_TIMEOUT", data: { tries: 1 } });
-    expect(error.message).toContain("whole answer");
-    expect(attempts.line).toBe(`hold:${hold}!`);
-    expect(clock.now()).toBe(10_000);
-  });
-
-  it("a model that answers whole may be silent until the call's time is up", async () => {
-    const { deps, clock } = callSetup({ retry: { tries: 1 } });
-    const whole: ChatModel = {
-      ...scriptedModel([]),
-      id: "whole",
-      streams: false,
-      chat: () => new Promise(() => {}),
-      stream: () => expect.unreachable(),
-    };
-    const work = errorOf(callModel(whole, request, deps));
-    await clock.advance(DEFAULT_TIMEOUTS.call - 1);
-    expect(clock.pending).toBe(1);
-    await clock.advance(1);
-    expect((await work).code).toBe("MODEL_TIMEOUT");
-  });
-
   it("a model that answers whole is asked whole, and its text comes in one piece", async () => {
     const { deps } = callSetup();
     const script = scriptedModel([good]);
@@ -319,32 +204,6 @@ describe("callModel stops when told", () => {
     expect(await work).toBe(reason);
     expect(attempts.line).toBe(`hold:${hold}!`);
     expect(clock.pending).toBe(0);
-  });
-
-  it("a foreign reason is wrapped into a control error", async () => {
-    const { deps, abort } = callSetup();
-    const model = scriptedModel([never]);
-    const work = errorOf(callModel(model, request, deps));
-    await until(() => model.calls.length === 1, "the try");
-    abort.abort("the user left");
-    const error = await work;
-    expect(error).toBeInstanceOf(AbortedError);
-    expect(error.cause).toBe("the user left");
-  });
-
-  it("a loop that ends normally because it was aborted is no answer", async () => {
-    const { deps, abort } = callSetup();
-    const model = streaming(async function* (signal) {
-      yield { content: "a whole answer, it seems", finishReason: "stop", usage };
-      await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve());
-      });
-    });
-    const heard: string[] = [];
-    const work = errorOf(callModel(model, request, { ...deps, onDelta: (text) => void heard.push(text) }));
-    await until(() => heard.length === 1, "the piece");
-    abort.abort(new AbortedError("now"));
-    expect(await work).toMatchObject({ code: "ABORTED" });
   });
 
   it("by a listener, of a model whose pieces are all there at once", async () => {
@@ -553,41 +412,5 @@ describe("callModel and its neighbours", () => {
     const calls = [0, 1, 2].map(() => callModel(model, request, { ...callSetup().deps, clock, limits, attempts }));
     await withTime(clock, Promise.all(calls));
     expect(asked).toBe(3);
-  });
-
-  it("fifty calls at once on one signal make no noise", async () => {
-    const noise: Error[] = [];
-    const hear = (warning: Error): void => void noise.push(warning);
-    process.on("warning", hear);
-    const limits = modelLimits({ concurrency: 30, requestsPerMinute: 1000 });
-    const { deps, clock } = callSetup({ limits });
-    const slow = scriptedModel((_request, n) => (n < 50 ? limited(10) : good), { clock, latency: () => 10 });
-    await withTime(
-      clock,
-      Promise.all(Array.from({ length: 50 }, () => callModel(slow, request, { ...deps, attempts: callSetup().attempts }))),
-    );
-    await until(() => true, "a turn");
-    process.off("warning", hear);
-    expect(noise).toEqual([]);
-  });
-
-  it("never more calls in flight than the limit, and the waits between tries hold no place", async () => {
-    const limits = modelLimits({ concurrency: 2 });
-    const { clock } = callSetup();
-    let running = 0;
-    let most = 0;
-    let failures = 0;
-    const model = scriptedModel(async () => {
-      running++;
-      most = Math.max(most, running);
-      await new Promise<void>((resolve) => {
-        clock.timer(100, resolve);
-      });
-      running--;
-      return failures++ < 4 ? limited(1_000) : good;
-    });
-    const calls = Array.from({ length: 8 }, () => callModel(model, request, { ...callSetup().deps, clock, limits }));
-    await withTime(clock, Promise.all(calls));
-    expect(most).toBe(2);
   });
 });

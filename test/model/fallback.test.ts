@@ -70,14 +70,6 @@ describe("fallback", () => {
     expect([replayed.status, replayed.output?.content]).toEqual(["finished", dear.content]);
   });
 
-  it("names the model in the record", async () => {
-    const journal = memoryJournal();
-    await run(fallback([priced("small", 1, failing("MODEL_QUOTA")), priced("large", 10, dear)]), { journal });
-    const events: unknown[] = [];
-    for await (const event of journal.read("run", 0)) events.push(event);
-    expect(JSON.stringify(events)).toContain('"model":"large"');
-  });
-
   it("reserves the price of the dearest, and refuses an unknown one under a budget", async () => {
     const small = priced("small", 0.001, dear);
     expect((await run(fallback([small, priced("large", 1_000, dear)]), { budget: 0.01 })).status).toBe("budget");

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findJson } from "../../src/model/json-in-text.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
 import { readReply } from "../../src/model/structured-output.ts";
-import { withSchemaKeys } from "../../src/model/schema-fit.ts";
+import { mended } from "../../src/model/schema-fit.ts";
 
 const first = (text: string): unknown => findJson(text).values[0]?.value;
 const read = <S extends z.ZodType>(schema: S, text: string): unknown => {
@@ -161,8 +161,8 @@ describe("keys of another case", () => {
     );
     fc.assert(
       fc.property(value, (made) => {
-        const json = JSON.parse(JSON.stringify(made)) as Parameters<typeof withSchemaKeys>[0];
-        expect(JSON.stringify(withSchemaKeys(json, outputSchema(schema).json))).toBe(JSON.stringify(json));
+        const json = JSON.parse(JSON.stringify(made)) as Parameters<typeof mended>[0];
+        expect(JSON.stringify(mended(json, outputSchema(schema).json, { names: true }))).toBe(JSON.stringify(json));
       }),
     );
   });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { UsageError } from "../../src/kernel/errors.ts";
 import type { Json, JsonObject } from "../../src/kernel/json.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
-import { withoutFillers } from "../../src/model/schema-fit.ts";
+import { mended } from "../../src/model/schema-fit.ts";
 import { OpenAIBodySchema } from "../../src/testing/stub-reply.ts";
 
 /** Whether OpenAI's server would take the schema, by the rules the stub checks. */
@@ -120,8 +120,8 @@ describe("outputSchema", () => {
   });
 });
 
-describe("withoutFillers", () => {
-  const read = (schema: z.ZodType, value: Json): Json => withoutFillers(value, outputSchema(schema).json);
+describe("nulls that mean left out", () => {
+  const read = (schema: z.ZodType, value: Json): Json => mended(value, outputSchema(schema).json, { fillers: true });
 
   it("null is absent where the field is optional and not nullable", () => {
     const schema = z.object({

@@ -35,17 +35,6 @@ describe("ReplyBuilder", () => {
     );
   });
 
-  it("gives back the text to show, once", () => {
-    const builder = new ReplyBuilder("m");
-    expect([
-      builder.add({ content: "a" }),
-      builder.add({}),
-      builder.add({ content: "b", finishReason: "stop" }),
-      builder.add({ content: "b", finishReason: "stop" }),
-    ]).toEqual(["a", "", "b", ""]);
-    expect(builder.finish().content).toBe("ab");
-  });
-
   it("Attempt.P1 without a finish reason it is a cut answer, also with no piece at all", () => {
     expect(codeOf(() => built([{ content: "half" }]))).toBe("MODEL_CUT");
     expect(codeOf(() => built([]))).toBe("MODEL_CUT");
@@ -96,14 +85,6 @@ describe("ReplyBuilder", () => {
     };
     expect(codeOf(flood)).toBe("MODEL_PROTOCOL");
   });
-
-  it("says whether anything came", () => {
-    const builder = new ReplyBuilder("m");
-    builder.add({});
-    expect(builder.began).toBe(false);
-    builder.add({ content: "a" });
-    expect(builder.began).toBe(true);
-  });
 });
 
 describe("checkReply", () => {
@@ -138,10 +119,6 @@ describe("checkReply", () => {
     ["MODEL_PROTOCOL", withTools, { toolCalls: [{ ...call, function: { name: "", arguments: "{}" } }] }],
   ])("%s", (code, request, fields) => {
     expect(codeOf(() => checkReply("m", request, reply(fields)))).toBe(code);
-  });
-
-  it("lets a reply with calls pass that was cut: who asked can tell which of them are whole", () => {
-    expect(codeOf(() => checkReply("m", withTools, reply({ content: "", toolCalls: [call], finishReason: "length" })))).toBe("nothing");
   });
 
   it("keeps the text and usage of what it refuses, a long text in part", () => {

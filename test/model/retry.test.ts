@@ -31,12 +31,6 @@ describe("retryDelay", () => {
     expect(retryDelay(limited(3_600_000), 1, defaultRetry, () => 1)).toBe(60_000);
     expect(retryDelay(limited(-5), 1, defaultRetry, () => 1)).toBe(0);
   });
-
-  it("never waits for what does not pass", () => {
-    for (const error of [modelError("MODEL_AUTH", "no"), modelError("MODEL_CUT", "no", { retryable: false }), new Error("other")]) {
-      expect(retryDelay(error, 1, defaultRetry, () => 1)).toBeUndefined();
-    }
-  });
 });
 
 describe("Retries", () => {

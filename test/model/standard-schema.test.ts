@@ -37,10 +37,6 @@ describe.each(schemas)("a schema of %s", (_vendor, schema) => {
     const { error } = used.safeParse({ title: 5 });
     expect(error?.issues.map(({ path }) => path)).toEqual([["title"]]);
   });
-
-  it("is converted once", () => {
-    expect(zodOf(schema)).toBe(used);
-  });
 });
 
 it("types a value by its schema", () => {

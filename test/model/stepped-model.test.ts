@@ -61,15 +61,4 @@ describe("a model behind a door", () => {
     for await (const chunk of model.stream(request, { signal })) builder.add(chunk);
     expect(builder.finish()).toMatchObject(answer);
   });
-
-  test("behind two doors it passes the nearer one only", async () => {
-    const [far, near] = [watchedDoor(), watchedDoor()];
-    const model = steppedModel(scriptedModel(["me"]), { steps: far.steps, policy: callSetup().deps });
-    await steppedModel(model, { steps: near.steps, policy: callSetup().deps }).chat(request, { signal });
-    expect([far.passed.length, near.passed.length]).toEqual([0, 1]);
-  });
-
-  test("a failed try voids its text", () => {
-    expect(steppedModel(scriptedModel([]), { steps: watchedDoor().steps, policy: callSetup().deps }).streams).toBe(false);
-  });
 });

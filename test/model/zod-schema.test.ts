@@ -72,15 +72,6 @@ describe("a schema of what JSON cannot carry", () => {
     expect(caught(role)).toMatchObject({ code: "ROLE_INVALID", ...told });
   });
 
-  test("a person is asked by the same schemas as a model", async () => {
-    const asked: string[] = [];
-    const human = ({ text }: { text: string }): string => String(asked.push(text));
-    const role = defineRole({ name: "A", human: true, react: askingWith(z.object({ when: z.date() })) });
-    const { error } = await new Team({ human, roles: [role] }).run("go").result;
-    expect(error).toMatchObject({ code: "SCHEMA_UNSUPPORTED", message: expect.stringContaining("z.iso.datetime()") as string });
-    expect(asked).toEqual([]);
-  });
-
   test("an answer that a transform makes a Date is one, live and from the record", async () => {
     const When = z.object({ when: z.iso.datetime().transform((text) => new Date(text)) });
     const kinds: boolean[] = [];

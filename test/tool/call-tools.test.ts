@@ -92,17 +92,6 @@ describe("the calls of one reply", () => {
     expect(answers.filter(({ outcome }) => outcome === "skipped")).toHaveLength(2);
   });
 
-  it("that go wrong leave the others alone", async () => {
-    const shop = new Workshop();
-    const bad = defineTool({ name: "bad", description: "", permission: "allow", execute: () => Promise.reject(new Error("no")) });
-    const answers = await callTools([call("bad", {}, "1"), call("a", "not json", "2"), call("a", {}, "3")], calling([bad, shop.tool("a")]));
-    expect(outcomes(answers)).toEqual(["1 failed", "2 invalid", "3 ok"]);
-  });
-
-  it("none are none", async () => {
-    expect(await callTools([], calling([]))).toEqual([]);
-  });
-
   it.each([0, -1, 1.5, Number.NaN])("are refused with %d at once", async (concurrency) => {
     await expect(callTools([], { ...calling([]), concurrency })).rejects.toMatchObject({ code: "CONCURRENCY_INVALID" });
   });

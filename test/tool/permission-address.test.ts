@@ -115,33 +115,8 @@ describe("Permission.P4 a rule that denies a web address", () => {
 });
 
 describe("Permission.P4 a rule that allows a web address", () => {
-  const piece = fc.constantFrom(
-    ...[
-      "https",
-      "http",
-      ":",
-      "/",
-      "//",
-      "\\",
-      "@",
-      "?",
-      "#",
-      ".",
-      "docs.good.test",
-      "good.test",
-      "evil.test",
-      "443",
-      "8443",
-      "%2f",
-      "%40",
-      " ",
-      "\t",
-      "[",
-      "]",
-      "*",
-      "x",
-    ],
-  );
+  const words = "https http : / // \\ @ ? # . docs.good.test good.test evil.test 443 8443 %2f %40 [ ] * x";
+  const piece = fc.constantFrom(...words.split(" "), " ", "\t");
   const text = fc.oneof(
     fc.array(piece, { maxLength: 10 }).map((pieces) => pieces.join("")),
     fc.array(piece, { maxLength: 6 }).map((pieces) => `https://docs.good.test${pieces.join("")}`),

@@ -94,14 +94,13 @@ describe("an answer with fields", () => {
     );
   });
 
-  test("asks for what is required in the order of the schema, also from a record, which sorts names", () => {
+  test("lists fields in the given order, and the others after them", () => {
     const schema = z.object({ when: z.string(), note: z.string().optional(), city: z.string(), days: z.int().default(1), by: z.string() });
     const recorded = jsonRoundTrip(inputJsonSchema(schema));
-    expect(formFields(recorded).map((field) => field.name)).toEqual(["when", "city", "by", "days", "note"]);
     const form = fieldsForm(schema);
     const order = form.kind === "fields" ? form.order : [];
     expect(formFields(recorded, order).map((field) => field.name)).toEqual(["when", "note", "city", "days", "by"]);
-    expect(formFields(recorded, ["none", "by"]).map((field) => field.name)).toEqual(["by", "when", "city", "days", "note"]);
+    expect(formFields(recorded, ["none", "when"]).map((field) => field.name)).toEqual(["when", "by", "city", "days", "note"]);
   });
 
   test("has the order of its schema, however the record sorts names", { tags: "numbers" }, () => {

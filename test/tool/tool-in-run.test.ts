@@ -147,15 +147,6 @@ describe("a call of a tool in a run", () => {
     expect([replayed.status, replayed.output?.content]).toEqual(["finished", third.output?.content]);
   });
 
-  test("is asked for again in another run", async () => {
-    const asked: string[] = [];
-    const roles = [worker([call("write", {}, "1"), call("write", {}, "2")], [new World().tool("write", { effect: "write" })])];
-    const team = new Team({ seed: "s", roles, human: ({ tool = "" }) => (asked.push(tool), "always") });
-    await team.run("go", { id: "r1" }).result;
-    await team.run("go", { id: "r2" }).result;
-    expect(asked).toEqual(["write", "write"]);
-  });
-
   test("that must not happen twice is not made again before somebody has looked", async () => {
     const journal = memoryJournal();
     const charge = [call("charge", {}, "1")];
@@ -183,16 +174,6 @@ describe("a call of a tool in a run", () => {
     expect(waiting.questions.map(({ text, role }) => [text, role])).toEqual([["Red or blue?", "Ann"]]);
     const run = await new Team(options()).answer("r", waiting.questions[0]?.id ?? "", "blue");
     expect((await run.result).output?.content).toBe("ok: she said blue");
-  });
-
-  test("replays without being made", async () => {
-    const journal = memoryJournal();
-    const first = new World();
-    const set = (world: World): Tool[] => [world.tool("look", { effect: "read" }), world.tool("write", { permission: "allow" })];
-    await new Team({ seed: "s", journal, roles: [worker(three, set(first))] }).run("go", { id: "r" }).result;
-    const world = new World();
-    const replayed = await new Team({ journal, roles: [worker(three, set(world))] }).replay("r").result;
-    expect([replayed.status, replayed.output?.content, world.done]).toEqual(["finished", said, []]);
   });
 });
 

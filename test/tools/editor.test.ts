@@ -1,32 +1,18 @@
-import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { editorTool } from "../../src/tools/editor.ts";
-import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { call, makePipe, read } from "./tool-kit.ts";
+import { call, makePipe, projectOf, read } from "./tool-kit.ts";
 import { titled } from "../titled.ts";
 
 function project(files: Readonly<Record<string, string | Buffer>> = {}) {
-  const root = scratchFolder();
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(root, path, ".."), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-  const workspace = fileWorkspace({ root, git: false });
-  return { root, workspace, tool: editorTool({ workspace }), now: (path: string) => readFileSync(join(root, path), "utf8") };
+  const made = projectOf(files);
+  return { ...made, tool: editorTool({ workspace: made.workspace }) };
 }
 
 describe("the editor", () => {
-  it("keeps every tab of a file it edits", async () => {
-    const { tool, now } = project({ Makefile: "all:\n\techo one\n\techo two\n" });
-    await read(tool, { command: "replace", path: "Makefile", old: "echo one", new: "echo 1" });
-    expect(now("Makefile")).toBe("all:\n\techo 1\n\techo two\n");
-    await read(tool, { command: "insert", path: "Makefile", line: 3, new: "\techo three" });
-    expect(now("Makefile")).toBe("all:\n\techo 1\n\techo two\n\techo three\n");
-  });
-
   it("views lines with numbers, ranges, and the files of a folder", async () => {
     const { tool } = project({ "src/a.js": "one\n\ttwo\nthree\n", "src/b/c.js": "", "d.txt": "" });
     expect(await read(tool, { command: "view", path: "src/a.js" })).toBe("     1\tone\n     2\t\ttwo\n     3\tthree");

@@ -2,7 +2,7 @@ import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
-import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
+import type { Sandbox } from "../../src/workspace/sandbox.ts";
 import { type CommandReport, runSandboxed, type ShellState, START } from "../../src/tools/sandboxed-command.ts";
 import { someOf } from "../long.ts";
 import { errorOf, scratchFolder, sleepersWith, until } from "../workspace/scratch.ts";
@@ -164,11 +164,6 @@ it.runIf(isolates)("survives a fork bomb", { tags: ["company", "long"] }, async 
   const report = await reportOf(bubblewrap, "bomb() { bomb | bomb & }; bomb; sleep 3", { timeout: 2_000 });
   expect(report.stderr + String(report.code)).not.toBe("");
   expect(await reportOf(bubblewrap, "echo alive")).toMatchObject({ stdout: "alive\n" });
-});
-
-it("says why nothing is run where no sandbox works", async () => {
-  const outcome = await run(refusedSandbox("bubblewrap is not installed", "Install it."), "echo x");
-  expect(outcome).toEqual({ kind: "not run", reason: "Nothing is run here: bubblewrap is not installed. Install it." });
 });
 
 /** Who is killed is seen for a moment more. One who is not lives for an hour, longer than any test. */

@@ -1,35 +1,21 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../src/kernel/clock.ts";
-import { closeTool } from "../../src/tool/run-tool.ts";
 import { codeTool } from "../../src/tools/code.ts";
 import { shellTool } from "../../src/tools/shell.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
-import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { call, read } from "./tool-kit.ts";
+import { call, projectOf, read } from "./tool-kit.ts";
 
 const isolated = await chooseSandbox("auto");
 // What only isolation can promise is tested beside the sandbox itself.
 const sandbox: Sandbox = isolated.kind === "bubblewrap" ? isolated : await chooseSandbox("none");
 
 function project(files: Readonly<Record<string, string>> = {}) {
-  const root = scratchFolder();
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(root, path, ".."), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-  const workspace = fileWorkspace({ root, git: false });
-  return {
-    root,
-    workspace,
-    shell: shellTool({ workspace, sandbox }),
-    code: codeTool({ workspace, sandbox }),
-    now: (path: string) => readFileSync(join(root, path), "utf8"),
-  };
+  const made = projectOf(files);
+  const ports = { workspace: made.workspace, sandbox };
+  return { ...made, shell: shellTool(ports), code: codeTool(ports) };
 }
 
 describe("the shell", () => {
@@ -44,30 +30,12 @@ describe("the shell", () => {
     expect(await read(shell, { command: "true" })).toBe("(no output, exit code 0)");
   });
 
-  it("stays in its folder and keeps its variables from one command to the next", async () => {
-    const { shell } = project({ "a/b/c.txt": "c" });
-    expect(await read(shell, { command: "cd a/b && export NAME='it is'" })).toContain("The working folder is now a/b.");
-    expect(await read(shell, { command: 'ls; echo "$NAME"; cd ..' })).toContain("c.txt\nit is");
-    expect(await read(shell, { command: "ls; unset NAME" })).toBe("b");
-    expect(await read(shell, { command: 'echo "${NAME-none}"; cd /tmp; exit 4' })).toContain("none");
-    expect(await read(shell, { command: "pwd" })).toMatch(/^\/(tmp|private\/tmp)$/);
-  });
-
   it("can be begun anew by the model", async () => {
     const { shell } = project({ "a/x": "" });
     await read(shell, { command: "cd a; export B=1" });
     expect(await read(shell, { restart: true })).toContain("is at the project's root");
     expect(await read(shell, { command: "ls; echo ${B-none}" })).toBe("a\nnone");
     expect(await call(shell, {})).toMatchObject({ outcome: "failed" });
-  });
-
-  it("is a shell of its own for each session", async () => {
-    const { shell } = project({ "a/x": "" });
-    const [mine, yours] = [{}, {}];
-    await call(shell, { command: "cd a" }, { session: mine });
-    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a\nNote: The shell is new and is at the project's root.");
-    expect(await read(shell, { command: "ls" }, { session: mine })).toBe("x");
-    for (const session of [mine, yours]) await closeTool(shell, session, systemClock);
   });
 
   it("shows no colours and nothing that steers", async () => {
@@ -79,13 +47,6 @@ describe("the shell", () => {
 });
 
 describe("files a command writes", () => {
-  it("reach the project, with what was removed", async () => {
-    const { shell, now, root } = project({ "a.txt": "a\n", "b.txt": "b\n", "keep.txt": "keep" });
-    const text = await read(shell, { command: "echo more >> a.txt; rm b.txt; mkdir -p x/y; echo new > x/y/new.txt" });
-    expect(text).toContain("Files written: a.txt, x/y/new.txt.\nFiles removed: b.txt.");
-    expect([now("a.txt"), now("x/y/new.txt"), existsSync(join(root, "b.txt"))]).toEqual(["a\nmore\n", "new\n", false]);
-  });
-
   it("that the workspace refuses are told, and the rest is kept", async () => {
     const { shell, root } = project();
     const text = await read(shell, {
@@ -115,14 +76,6 @@ describe("files a command writes", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  it("are not all removed by a slip", { tags: ["company", "long"] }, async () => {
-    const { shell, root } = project({ "a.txt": "a", "b/c.txt": "c", "d.txt": "d" });
-    expect(await read(shell, { command: "rm -rf ./*" })).toContain("too much was removed at once");
-    expect(readdirSync(root)).toEqual(["a.txt", "b", "d.txt"]);
-    await read(shell, { command: "rm -rf b" });
-    expect(readdirSync(root)).toEqual(["a.txt", "d.txt"]);
-  });
-
   it("may stand where a folder was, and the other way round", async () => {
     const { shell, now } = project({ a: "file", "b/x": "x" });
     await read(shell, { command: "rm a; mkdir a; echo in > a/in; rm -r b; echo file > b" });
@@ -148,18 +101,6 @@ describe("code", () => {
       /^Error: exit code 1\nso far\n\[stderr\]\n[^]*TypeError/,
     );
     expect(await read(code, { language: "python", code: "import sys; sys.exit(3)" })).toBe("Error: exit code 3");
-  });
-
-  it("leaves this process free to do other things", async () => {
-    const { workspace } = project();
-    const code = codeTool({ workspace, sandbox: await chooseSandbox("none") });
-    const server = createServer((socket) => socket.on("error", () => {}).end("free"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    // It waits for an answer that only this process can give.
-    const waiting = `require("node:net").connect(${port}, "127.0.0.1").on("data", (word) => console.log(String(word)))`;
-    expect(await read(code, { language: "javascript", code: waiting, timeout: 20 })).toBe("free");
-    server.close();
   });
 });
 

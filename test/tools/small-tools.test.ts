@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../src/kernel/clock.ts";
-import { directSteps } from "../../src/kernel/step.ts";
-import { callTools } from "../../src/tool/call-tools.ts";
-import { defineTool } from "../../src/tool/tool.ts";
-import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { askHumanTool, createChatCompletion } from "../../src/tools/human.ts";
 import { terminate } from "../../src/tools/index.ts";
 import { call, read } from "./tool-kit.ts";
@@ -31,24 +26,6 @@ describe("terminate", () => {
     ["It is impossible without a key", "failure", "It is impossible without a key"],
   ])("reads a status in other words: %s", async (status, meant, answer) => {
     expect(await call(terminate, { status })).toMatchObject({ outcome: "ok", ends: true, result: { data: { status: meant, answer } } });
-  });
-
-  it("is the last call of its batch", async () => {
-    const ran: string[] = [];
-    const note = defineTool({ name: "note", description: "", effect: "read", parallel: false, execute: () => void ran.push("note") });
-    const { signal } = new AbortController();
-    const calls = [note, terminate, note].map(({ name }, place) => ({
-      id: String(place),
-      type: "function" as const,
-      function: { name, arguments: name === "terminate" ? '{"status":"success"}' : "{}" },
-    }));
-    const answers = await callTools(calls, {
-      tools: new ToolCollection([note, terminate]),
-      steps: directSteps(signal),
-      clock: systemClock,
-      signal,
-    });
-    expect([ran, answers.map(({ outcome }) => outcome)]).toEqual([["note"], ["ok", "ok", "skipped"]]);
   });
 });
 

@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll } from "vitest";
 import { type Clock, systemClock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
@@ -10,6 +12,9 @@ import { callTool } from "../../src/tool/call-tools.ts";
 import { type CalledTool, resultText } from "../../src/tool/tool-result.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
+import type { Workspace } from "../../src/workspace/workspace.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
 
 /** How a test calls a tool. */
 export interface CallerParts {
@@ -37,6 +42,22 @@ export async function call(tool: Tool, args: Json, parts: CallerParts = {}): Pro
       ask: parts.ask,
     },
   );
+}
+
+interface Project {
+  readonly root: string;
+  readonly workspace: Workspace;
+  readonly now: (path: string) => string;
+}
+
+/** A project on disk with these files. */
+export function projectOf(files: Readonly<Record<string, string | Buffer>> = {}): Project {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(root, path, ".."), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return { root, workspace: fileWorkspace({ root, git: false }), now: (path) => readFileSync(join(root, path), "utf8") };
 }
 
 /** What a model reads of a call. */

@@ -21,7 +21,6 @@ import { writeFilesTool } from "../../src/tools/write-files.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { RecordedFiles, changesSince } from "../../src/workspace/recorded-files.ts";
-import { restoreFiles } from "../../src/workspace/restore-files.ts";
 import type { Sandbox, SandboxProcess, SandboxStart } from "../../src/workspace/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
@@ -126,14 +125,6 @@ async function filesIn(workspace: Workspace): Promise<Record<string, string | un
 const atTheEnd = { "more.txt": "2\n", "new.txt": "newer", "src/file.txt": "a\n\tb\n" };
 
 describe("tools in a run", () => {
-  it("work together on one project", async () => {
-    const { status, said, workspace, sandbox } = await recorded();
-    expect([status, sandbox.ran.length]).toEqual(["finished", 2]);
-    expect(said).toContain("ok: a\n\tc\nme\nNote: Files removed: src/gone.txt.");
-    expect(said).toMatch(/\* p: t \(1 of 2 completed\)$/);
-    expect(await filesIn(workspace)).toEqual(atTheEnd);
-  });
-
   it(
     "go on with folder, variables, plans and history wherever the run was cut off, and run no command twice",
     { tags: "numbers" },
@@ -191,13 +182,6 @@ describe("tools in a run", () => {
     expect(await changesSince(files, workspace)).toEqual([]);
     writeFileSync(join(root, "src", "gone.txt"), "back");
     expect(await changesSince(files, workspace)).toEqual([{ path: "src/gone.txt", change: "changed" }]);
-  });
-
-  it("can be restored in another folder, without what was removed", async () => {
-    const { events } = await recorded();
-    const workspace = fileWorkspace({ root: scratchFolder(), git: false });
-    expect(await restoreFiles(workspace, events)).toEqual({ files: 3, commits: 0 });
-    expect(await filesIn(workspace)).toEqual(atTheEnd);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { editorTool } from "../../src/tools/editor.ts";
@@ -7,25 +7,14 @@ import { readFilesTool } from "../../src/tools/read-files.ts";
 import { shellTool } from "../../src/tools/shell.ts";
 import { writeFilesTool } from "../../src/tools/write-files.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
-import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { call, read } from "./tool-kit.ts";
+import { call, projectOf, read } from "./tool-kit.ts";
 
 function project(files: Readonly<Record<string, string | Buffer>> = {}, rules: EditRules = {}) {
-  const root = scratchFolder();
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(root, path, ".."), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-  const workspace = fileWorkspace({ root, git: false });
-  return {
-    root,
-    workspace,
-    write: writeFilesTool({ workspace, ...rules }),
-    reader: readFilesTool({ workspace }),
-    editor: editorTool({ workspace, ...rules }),
-    now: (path: string) => readFileSync(join(root, path), "utf8"),
-  };
+  const made = projectOf(files);
+  const { workspace } = made;
+  const writing = { write: writeFilesTool({ workspace, ...rules }), editor: editorTool({ workspace, ...rules }) };
+  return { ...made, ...writing, reader: readFilesTool({ workspace }) };
 }
 
 const file = (path: string, content: string) => ({ path, content });

@@ -7,7 +7,7 @@ import { valueText } from "../../kernel/value-text.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import { type AgentMemory, goalText, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState } from "../net.ts";
-import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
+import { allSettled, answeringFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /**
  * `generate`: `count` new thoughts after each, or from the task if there are none; `score`: scores each; `keepBest`: keeps the `count`
@@ -72,7 +72,7 @@ export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   return new Net({
     name: "graph_of_thought",
     start: "operate",
-    states: { operate: operating(options, operations, width), answer: answeringBest(options) },
+    states: { operate: operating(options, operations, width), answer: answeringFrom(options, bestPath) },
   });
 }
 
@@ -142,16 +142,10 @@ async function rewritten({ models: { model }, goal, mind }: Thinking, prompt: st
   return (await mind.read(Better, { messages: [ChatMessage.user(`Task:\n${goal}\n\n${prompt}`)], model })).thought;
 }
 
-function answeringBest(models: ThoughtModels): NetState {
-  return {
-    async *run(memory, mind) {
-      const graph = await graphOf(memory);
-      const [best] = bestOf(graph, 1);
-      const path = graph.thoughts.filter(({ id }) => id === best).map(({ text }) => text);
-      yield* answerFrom(memory, mind, models, path);
-    },
-    nextState: () => Promise.resolve("answer"),
-  };
+async function bestPath(memory: AgentMemory): Promise<readonly string[]> {
+  const graph = await graphOf(memory);
+  const [best] = bestOf(graph, 1);
+  return graph.thoughts.filter(({ id }) => id === best).map(({ text }) => text);
 }
 
 function thoughtsAt({ thoughts, front }: Graph): readonly Thought[] {

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
-import { ChatMessage } from "../../model/chat-message.ts";
 import { type AgentMemory, listNote, numberNote, remark } from "../agent-memory.ts";
 import { Net, type NetState } from "../net.ts";
-import { reactOptions, type ReactOptions, reactStates } from "./react.ts";
+import { answerBy, reactOptions, type ReactOptions, reactStates } from "./react.ts";
 import { checkLimits } from "./thought-search.ts";
 
 /** Options of {@link planAndSolve}. */
@@ -77,14 +76,9 @@ const advancing: NetState = {
 };
 
 function concluding({ model, answerModel = model }: PlanAndSolveOptions): NetState {
+  const prompt = "All steps of the plan are carried out. Now give the answer to the task, whole, and nothing else.";
   return {
-    async *run(memory, mind) {
-      const prompt = "All steps of the plan are carried out. Now give the answer to the task, whole, and nothing else.";
-      const { content } = yield* mind.ask({ model: answerModel, prompt });
-      await memory.update([ChatMessage.assistant(content)]);
-      memory.answer = { text: content, status: "success" };
-      memory.done = true;
-    },
+    run: (memory, mind) => answerBy(memory, mind, { model: answerModel, prompt }),
     nextState: () => Promise.resolve("conclude"),
   };
 }

@@ -64,78 +64,63 @@ export function reactStart(memory: AgentMemory): string {
 
 export function reactStates(parts: ReactParts): Record<"reasoning" | "action" | "answer", NetState> {
   const afterAnswer = parts.answerModel === undefined ? parts.then : "answer";
-  return { reasoning: new Reasoning(parts, afterAnswer), action: acting(parts.then), answer: answering(parts.answerModel, parts.then) };
+  return { reasoning: thinking(parts, afterAnswer), action: acting(parts.then), answer: answering(parts.answerModel, parts.then) };
 }
 
-class Reasoning implements NetState {
-  readonly #parts: ReactParts;
-  readonly #then: string | undefined;
+function thinking(parts: ReactParts, then: string | undefined): NetState {
+  return {
+    async *run(memory, mind) {
+      memory.answer = undefined;
+      const { actions = "auto" } = parts;
+      let form = actions === "auto" && (await memory.note(FORM)) === "text" ? "text" : actions;
+      const own = await parts.prompt?.(memory);
+      let reply: ChatResponse;
+      try {
+        reply = yield* mind.ask(questionIn(form, memory, mind, parts.model, own));
+      } catch (error) {
+        if (form !== "auto" || !refusesTools(error)) throw error;
+        mind.warn("TOOLS_UNSUPPORTED", "The model's server takes no tools; they are described in words from now on.");
+        await memory.setNote(FORM, "text");
+        form = "text";
+        reply = yield* mind.ask(questionIn(form, memory, mind, parts.model, own));
+      }
+      const isCall = reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none";
+      await (isCall ? takeCalls(memory, mind, reply) : takeText(memory, mind, reply, form, then));
+    },
+    nextState: (memory) => Promise.resolve(memory.nextAction === undefined ? stateAfterAnswer(memory, then) : "action"),
+  };
+}
 
-  constructor(parts: ReactParts, then: string | undefined) {
-    this.#parts = parts;
-    this.#then = then;
-  }
+function questionIn(form: Form, memory: AgentMemory, mind: Mind, model: ChatModel | undefined, own: string | undefined): Question {
+  const prompt = [mind.nextStepPrompt, own].filter((one) => one !== undefined && one !== "").join("\n\n") || undefined;
+  const asked = { model, prompt, takesCut: true };
+  if (form !== "text") return { ...asked, tools: memory.tools.specs, toolChoice: mind.toolChoice };
+  const isUsable = mind.toolChoice !== "none" && memory.tools.size > 0;
+  return isUsable ? { ...asked, system: actionInstructions(memory.listTools()) } : asked;
+}
 
-  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
-    memory.answer = undefined;
-    const { actions = "auto" } = this.#parts;
-    let form = actions === "auto" && (await memory.note(FORM)) === "text" ? "text" : actions;
-    const own = await this.#parts.prompt?.(memory);
-    let reply: ChatResponse;
-    try {
-      reply = yield* mind.ask(this.#question(memory, mind, form, own));
-    } catch (error) {
-      if (form !== "auto" || !refusesTools(error)) throw error;
-      mind.warn("TOOLS_UNSUPPORTED", "The model's server takes no tools; they are told in words from now on.");
-      await memory.setNote(FORM, "text");
-      form = "text";
-      reply = yield* mind.ask(this.#question(memory, mind, form, own));
-    }
-    const isCall = reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none";
-    await (isCall ? takeCalls(memory, mind, reply) : this.#takeText(memory, mind, reply, form));
-  }
-
-  nextState(memory: AgentMemory): Promise<string> {
-    return Promise.resolve(memory.nextAction === undefined ? stateAfterAnswer(memory, this.#then) : "action");
-  }
-
-  #question(memory: AgentMemory, mind: Mind, form: Form, own: string | undefined): Question {
-    const { model } = this.#parts;
-    const prompts = [mind.nextStepPrompt, own].filter((prompt) => prompt !== undefined && prompt !== "");
-    const prompt = prompts.length === 0 ? undefined : prompts.join("\n\n");
-    const asked = { model, prompt, takesCut: true };
-    if (form !== "text") return { ...asked, tools: memory.tools.specs, toolChoice: mind.toolChoice };
-    const isUsable = mind.toolChoice !== "none" && memory.tools.size > 0;
-    return isUsable ? { ...asked, system: actionInstructions(memory.listTools()) } : asked;
-  }
-
-  async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form): Promise<void> {
-    if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
-    const said = ChatMessage.assistant(reply.content);
-    if (reply.finishReason === "length") return miss(memory, mind, reply.content.trim() === "" ? [] : [said], CUT_TEXT);
-    const action = await actionIn(reply.content, mind.toolChoice === "none" ? "native" : form, memory);
-    switch (action.kind) {
-      case "malformed":
-        return miss(memory, mind, [said], `Your action cannot be read: ${action.why}. Give it again as one whole JSON object.`);
-      case "answer":
-        return this.#takeAnswer(memory, mind, said, action.text);
-      case "calls":
-        await memory.update([said]);
-        memory.nextAction = { calls: action.calls, form: "text" };
-    }
-  }
-
-  async #takeAnswer(memory: AgentMemory, mind: Mind, said: ChatMessage, text: string): Promise<void> {
-    const { toolChoice } = mind;
-    if (toolChoice !== "auto" && toolChoice !== "none") {
-      const needed = typeof toolChoice === "object" ? `the tool ${toolChoice.name}` : "a tool";
-      return miss(memory, mind, [said], `You must call ${needed}; text alone is no answer here.`);
-    }
-    if (text.trim() === "") return miss(memory, mind, [], "You said nothing. Call a tool, or give your answer as text.");
+async function takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form, then: string | undefined): Promise<void> {
+  const { toolChoice } = mind;
+  if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
+  const said = ChatMessage.assistant(reply.content);
+  if (reply.finishReason === "length") return miss(memory, mind, reply.content.trim() === "" ? [] : [said], CUT_TEXT);
+  const action = await actionIn(reply.content, toolChoice === "none" ? "native" : form, memory);
+  if (action.kind === "malformed")
+    return miss(memory, mind, [said], `Your action cannot be read: ${action.why}. Give it again as one whole JSON object.`);
+  if (action.kind === "calls") {
     await memory.update([said]);
-    await forgetMisses(memory);
-    answer(memory, { text: withoutThoughts(text) || text, status: "success" }, this.#then);
+    memory.nextAction = { calls: action.calls, form: "text" };
+    return;
   }
+  const { text } = action;
+  if (toolChoice !== "auto" && toolChoice !== "none") {
+    const needed = typeof toolChoice === "object" ? `the tool ${toolChoice.name}` : "a tool";
+    return miss(memory, mind, [said], `You must call ${needed}; text alone is no answer here.`);
+  }
+  if (text.trim() === "") return miss(memory, mind, [], "You said nothing. Call a tool, or give your answer as text.");
+  await memory.update([said]);
+  await forgetMisses(memory);
+  answer(memory, { text: withoutThoughts(text) || text, status: "success" }, then);
 }
 
 async function actionIn(text: string, form: Form, memory: AgentMemory): Promise<TextAction> {
@@ -207,13 +192,16 @@ function acting(then: string | undefined): NetState {
 
 function answering(model: ChatModel | undefined, then: string | undefined): NetState {
   return {
-    async *run(memory, mind) {
-      const reply = yield* mind.ask({ model });
-      await memory.update([ChatMessage.assistant(reply.content)]);
-      answer(memory, { text: reply.content, status: "success" }, then);
-    },
+    run: (memory, mind) => answerBy(memory, mind, { model }, then),
     nextState: () => Promise.resolve(then ?? "answer"),
   };
+}
+
+/** Asks for the answer, and takes it. @param then the state that follows; without it the work ends */
+export async function* answerBy(memory: AgentMemory, mind: Mind, question: Question, then?: string): AsyncGenerator<string, void, void> {
+  const { content } = yield* mind.ask(question);
+  await memory.update([ChatMessage.assistant(content)]);
+  answer(memory, { text: content, status: "success" }, then);
 }
 
 function answer(memory: AgentMemory, given: Answer, then: string | undefined): void {

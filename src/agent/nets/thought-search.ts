@@ -5,7 +5,8 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { type AgentMemory, goalText } from "../agent-memory.ts";
-import type { Mind } from "../net.ts";
+import type { Mind, NetState } from "../net.ts";
+import { answerBy } from "./react.ts";
 
 /** Instead of the agent's own model. */
 export interface ThoughtModels {
@@ -42,20 +43,16 @@ export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Pro
   return (await mind.read(Score, { messages: [asked], model: judge })).score;
 }
 
-export async function* answerFrom(
-  memory: AgentMemory,
-  mind: Mind,
-  { model }: ThoughtModels,
-  path: readonly string[],
-): AsyncGenerator<string, void, void> {
-  const goal = await goalText(memory);
-  const asked = ChatMessage.user(
-    `Task:\n${goal}\n\n${soFar(path)}Following these thoughts, give the answer to the task, whole, and nothing else.`,
-  );
-  const { content } = yield* mind.ask({ messages: [asked], model });
-  await memory.update([ChatMessage.assistant(content)]);
-  memory.answer = { text: content, status: "success" };
-  memory.done = true;
+/** The state that answers from a path of thoughts. */
+export function answeringFrom({ model }: ThoughtModels, pathIn: (memory: AgentMemory) => Promise<readonly string[]>): NetState {
+  return {
+    async *run(memory, mind) {
+      const task = `Task:\n${await goalText(memory)}\n\n${soFar(await pathIn(memory))}`;
+      const asked = ChatMessage.user(`${task}Following these thoughts, give the answer to the task, whole, and nothing else.`);
+      yield* answerBy(memory, mind, { messages: [asked], model });
+    },
+    nextState: () => Promise.resolve("answer"),
+  };
 }
 
 function soFar(path: readonly string[]): string {

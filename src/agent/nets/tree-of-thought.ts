@@ -2,7 +2,7 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type AgentMemory, goalText, listNote, remark } from "../agent-memory.ts";
 import { Net, type NetState } from "../net.ts";
-import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
+import { allSettled, answeringFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /** Options of {@link treeOfThought}. */
 export interface TreeOfThoughtOptions extends ThoughtModels {
@@ -42,7 +42,11 @@ export function treeOfThought(options: TreeOfThoughtOptions = {}): Net {
   return new Net({
     name: "tree_of_thought",
     start: "propose",
-    states: { propose: proposing(limits), evaluate: weighing(limits), answer: answeringBest(options) },
+    states: {
+      propose: proposing(limits),
+      evaluate: weighing(limits),
+      answer: answeringFrom(options, async (memory) => (await frontierOf(memory))[0]?.path ?? []),
+    },
   });
 }
 
@@ -88,16 +92,6 @@ function weighing(limits: SearchLimits): NetState {
       yield "\n";
     },
     nextState: async (memory) => ((await isComplete(memory, limits)) ? "answer" : "propose"),
-  };
-}
-
-function answeringBest(models: ThoughtModels): NetState {
-  return {
-    async *run(memory, mind) {
-      const [best] = await frontierOf(memory);
-      yield* answerFrom(memory, mind, models, best?.path ?? []);
-    },
-    nextState: () => Promise.resolve("answer"),
   };
 }
 
