@@ -44,6 +44,7 @@ const ISOLATED = [
   "test/docs/reference.test.ts",
   "test/durability/replay.test.ts",
   "test/examples.test.ts",
+  "test/model/limits.test.ts",
   "test/runtime/snapshot/snapshot-writer.test.ts",
   "test/tools/web-downgrade.test.ts",
   "test/workspace/full-disk.test.ts",

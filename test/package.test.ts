@@ -63,6 +63,8 @@ describe("an install", () => {
       "node_modules/libsql/node_modules/detect-libc",
       "node_modules/minisearch",
       "node_modules/openai",
+      "node_modules/p-queue",
+      "node_modules/p-timeout",
       "node_modules/shell-quote",
       "node_modules/yaml",
       "node_modules/zod",

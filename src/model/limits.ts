@@ -1,4 +1,5 @@
 import { isObject } from "../kernel/value-kind.ts";
+import type PQueue from "p-queue";
 import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -170,103 +171,186 @@ class AllLimits implements ModelLimits {
   }
 }
 
-/** A call that waits for room. */
-interface Waiting {
-  readonly tokens: number;
-  readonly clock: Clock;
-  /** True for a call that has its lease and begins late. */
-  readonly isLate: boolean;
-  readonly enter: (use: RateUse) => void;
-}
-
 /**
- * Limits of this process. It owns the queue of waiting calls, which the calls in flight bound, and the uses of the last second or minute.
+ * Limits of this process. It owns the queues of waiting calls, which the calls in flight bound, and the uses of the last second or minute.
  *
- * Limits.W1 (`#admit`) never more calls are in flight than `concurrency`.
- * Limits.W2 (`#wait`) in no second begin more calls than `requestsPerSecond`, and in no 60 seconds more than `requestsPerMinute`, or
+ * Limits.W1 (`takePlace`) never more calls are in flight than `concurrency`.
+ * Limits.W2 (`RateWindow`) in no second begin more calls than `requestsPerSecond`, and in no 60 seconds more than `requestsPerMinute`, or
  * calls of more tokens than `tokensPerMinute`, as estimated at their start.
- * Limits.W3 (`#admit`) leases are given in the order asked.
- * Limits.W4 (`#entered`) a call that stops waiting takes no allowance and delays no other call.
- * Limits.W5 (`#entered`) a call that starts late waits for time only: it keeps its lease, and comes before calls without one.
+ * Limits.W3 (`acquire`) leases are given in the order asked.
+ * Limits.W4 (`takePlace`) a call that stops waiting takes no allowance and delays no other call.
+ * Limits.W5 (`placeIn`) a call that starts late waits for time only: it keeps its lease, and the calls that it waits for have theirs.
  */
 class Limits implements ModelLimits {
-  readonly #concurrency: number;
-  readonly #rates: readonly CallRate[];
-  readonly #longest: number;
-  #queue: Waiting[] = [];
-  #uses: RateUse[] = [];
-  #running = 0;
-  #cancel: () => void = () => {};
+  readonly #options: LimitOptions;
+  readonly #window: RateWindow | undefined;
+  #lines: Promise<{ readonly places: PQueue; readonly gate: PQueue }> | undefined;
 
   constructor(options: LimitOptions) {
-    this.#concurrency = options.concurrency ?? Infinity;
-    this.#rates = ratesOf(options);
-    this.#longest = Math.max(...this.#rates.map(({ within }) => within));
+    this.#options = options;
+    const rates = ratesOf(options);
+    this.#window = rates.length > 0 ? new RateWindow(rates) : undefined;
   }
 
   async acquire(request: LimitRequest): Promise<Lease> {
-    let use = await this.#entered(request, false);
-    let isHeld = true;
-    return {
-      begin: async () => {
-        if (use.at === request.clock.now() || this.#rates.length === 0) return;
-        this.#uses = this.#uses.filter((other) => other !== use);
-        use = await this.#entered({ ...request, tokens: use.tokens }, true);
-      },
-      release: (tokens) => {
-        if (!isHeld) return;
-        isHeld = false;
-        use.tokens = tokens ?? use.tokens;
-        this.#running -= 1;
-        this.#admit();
-      },
-    };
+    const { signal } = request;
+    throwIfAborted(signal);
+    this.#lines ??= openLines(this.#options.concurrency ?? Infinity);
+    const { places, gate } = await this.#lines;
+    // The signal may have aborted meanwhile, and it fires only once.
+    throwIfAborted(signal);
+    const leave = await inLine(() => takePlace(places, signal), signal);
+    const window = this.#window;
+    if (window === undefined) return once(leave);
+    try {
+      // One call at a time waits for the window, so that a small one does not starve a large one.
+      const enter = (priority: number): Promise<RateUse> =>
+        // The queue adds a listener for each call that waits.
+        inLine(() => gate.add(() => window.enter(request), { signal: AbortSignal.any([signal]), priority }), signal);
+      return placeIn(window, await enter(0), { clock: request.clock, enterAgain: () => enter(1), leave });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+class RateWindow {
+  readonly #rates: readonly CallRate[];
+  readonly #longest: number;
+  #entries: RateUse[] = [];
+  #changed: () => void = () => {};
+
+  constructor(rates: readonly CallRate[]) {
+    this.#rates = rates;
+    this.#longest = Math.max(...rates.map(({ within }) => within));
   }
 
-  #entered({ tokens, clock, signal }: LimitRequest, isLate: boolean): Promise<RateUse> {
-    return new Promise((resolve, reject) => {
+  async enter({ tokens, clock, signal }: LimitRequest): Promise<RateUse> {
+    for (;;) {
       throwIfAborted(signal);
-      const letGo = onAbort(signal, () => {
-        this.#queue = this.#queue.filter((other) => other !== waiting);
-        reject(abortReason(signal));
-        this.#admit();
-      });
-      const enter = (use: RateUse): void => {
-        letGo();
-        resolve(use);
-      };
-      const waiting: Waiting = { tokens, clock, isLate, enter };
-      const place = isLate ? this.#queue.filter((other) => other.isLate).length : this.#queue.length;
-      this.#queue.splice(place, 0, waiting);
-      this.#admit();
-    });
-  }
-
-  #admit(): void {
-    this.#cancel();
-    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      const { tokens, clock, isLate, enter } = next;
-      if (!isLate && this.#running >= this.#concurrency) return;
       const now = clock.now();
-      this.#uses = this.#uses.filter(({ at }) => at + this.#longest > now);
-      const wait = Math.max(0, ...this.#rates.map((rate) => this.#wait(rate, tokens, now)));
-      if (wait > 0) {
-        this.#cancel = clock.timer(wait, () => this.#admit());
-        return;
+      this.#entries = this.#entries.filter(({ at }) => at + this.#longest > now);
+      const wait = Math.max(...this.#rates.map((rate) => this.#wait(rate, tokens, now)));
+      if (wait <= 0) {
+        const entry = { at: now, tokens };
+        this.#entries.push(entry);
+        return entry;
       }
-      this.#queue.shift();
-      if (!isLate) this.#running += 1;
-      const use = { at: now, tokens };
-      this.#uses.push(use);
-      enter(use);
+      await this.#change(clock, wait, signal);
     }
   }
 
+  /**
+   * Counts a use from now on. @returns false if there is no room now: it is left out then
+   *
+   * @returns false if there is no room now: it is left out then
+   */
+  begin(entry: RateUse, now: number): boolean {
+    if (entry.at === now) return true;
+    this.#entries = this.#entries.filter((other) => other !== entry && other.at + this.#longest > now);
+    const hasRoom = this.#rates.every((rate) => this.#wait(rate, entry.tokens, now) <= 0);
+    if (hasRoom) this.#entries.push(Object.assign(entry, { at: now }));
+    this.#changed();
+    return hasRoom;
+  }
+
+  correct(entry: RateUse, tokens: number): void {
+    entry.tokens = tokens;
+    this.#changed();
+  }
+
   #wait({ within, requests, tokens: most }: CallRate, tokens: number, now: number): number {
-    const recent = this.#uses.filter(({ at }) => at + within > now);
+    const recent = this.#entries.filter(({ at }) => at + within > now);
     const [oldest] = recent;
     if (oldest === undefined) return 0;
-    const used = recent.reduce((sum, use) => sum + use.tokens, 0);
+    const used = recent.reduce((sum, entry) => sum + entry.tokens, 0);
     return recent.length < requests && used + tokens <= most ? 0 : oldest.at + within - now;
   }
+
+  /** Resolves when the oldest use leaves the window, a use turns out smaller, or the signal aborts. */
+  #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      let [cancel, letGo] = [(): void => {}, (): void => {}];
+      const done = (): void => {
+        cancel();
+        letGo();
+        resolve();
+      };
+      cancel = clock.timer(ms, done);
+      this.#changed = done;
+      letGo = onAbort(signal, done);
+    });
+  }
+}
+
+/** Loaded with the first limited call, so that importing the package stays light. */
+async function openLines(concurrency: number): Promise<{ readonly places: PQueue; readonly gate: PQueue }> {
+  const { default: Queue } = await import("p-queue");
+  return { places: new Queue({ concurrency }), gate: new Queue({ concurrency: 1 }) };
+}
+
+/** For the queue one task lasts from taking the place to giving it back. */
+function takePlace(places: PQueue, signal: AbortSignal): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const occupy = (): Promise<void> =>
+      new Promise((leave) => {
+        resolve(leave);
+      });
+    // The signal removes a waiting task only: an aborted call that still runs keeps its place.
+    let running = false;
+    const waiting = new AbortController();
+    const letGo = onAbort(signal, () => {
+      if (!running) waiting.abort(abortReason(signal));
+    });
+    places
+      .add(
+        () => {
+          running = true;
+          letGo();
+          return occupy();
+        },
+        { signal: waiting.signal },
+      )
+      .catch(reject);
+  });
+}
+
+async function inLine<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await wait();
+  } catch (error) {
+    throwIfAborted(signal);
+    throw error;
+  }
+}
+
+interface PlaceParts {
+  readonly clock: Clock;
+  /** Waits for room, before those that asked later. */
+  enterAgain(): Promise<RateUse>;
+  leave(): void;
+}
+
+function placeIn(window: RateWindow, first: RateUse, { clock, enterAgain, leave }: PlaceParts): Lease {
+  let entry = first;
+  const { release } = once((tokens) => {
+    if (tokens !== undefined) window.correct(entry, tokens);
+    leave();
+  });
+  const begin = async (): Promise<void> => {
+    while (!window.begin(entry, clock.now())) entry = await enterAgain();
+  };
+  return { begin, release };
+}
+
+function once(release: (tokens?: number) => void): Lease {
+  let held = true;
+  return {
+    release(tokens) {
+      if (!held) return;
+      held = false;
+      release(tokens);
+    },
+  };
 }

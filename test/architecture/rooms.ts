@@ -14,7 +14,7 @@ export interface Room {
   readonly node: readonly string[] | "any";
 }
 
-const CORE_PACKAGES = ["zod", "eventemitter3"];
+const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 /** Packages that one core room alone may import. */
 const OWN: Readonly<Record<string, readonly string[]>> = { model: ["jsonrepair"] };
 /** What a room may load when it first needs it, and must not import before. */

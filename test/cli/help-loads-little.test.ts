@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { root } from "../architecture/read-house.ts";
 
 /** What takes its time, or is a vendor's. */
-const HEAVY = /^src\/(adapters|memory|run|team)\/|^(libsql|zod|openai|minisearch|redis)$/;
+const HEAVY = /^src\/(adapters|memory|run|team)\/|^(libsql|zod|openai|p-queue|minisearch|redis)$/;
 
 /** What a file loads when it is loaded itself: imports of types alone are gone then, those in functions come later. */
 function loadedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {

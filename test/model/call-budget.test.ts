@@ -1,4 +1,5 @@
 // Loaded here, so that loading it takes no part of the simulated time.
+import "p-queue";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BudgetError } from "../../src/kernel/errors.ts";
@@ -10,6 +11,7 @@ import { modelError } from "../../src/model/failure.ts";
 import { Ledger } from "../../src/model/ledger.ts";
 import { modelLimits } from "../../src/model/limits.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
+import { holdFor } from "../../src/model/price.ts";
 import { scriptedModel, type ScriptedReply } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { withTime } from "./call-setup.ts";
@@ -145,5 +147,34 @@ describe("callModel and a budget", () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it("a hold that does not fit waits for what is open, and gets what that leaves", async () => {
+    const clock = simulatedClock();
+    const request: ChatRequest = { messages: [{ role: "user", content: "Say something." }], maxTokens: 100 };
+    const hold = holdFor(request, price);
+    const meter = new Meter(hold + 100);
+    const model = scriptedModel(() => ({ content: "ok", usage: { inputTokens: 1, outputTokens: 1 } }), {
+      price,
+      clock,
+      latency: () => 1_000,
+    });
+    const call = (name: string): Promise<unknown> =>
+      callModel(model, request, { clock, random: () => 0, attempts: meter.attempts(name), signal: new AbortController().signal });
+    await withTime(clock, Promise.all([call("a"), call("b"), call("c")]));
+    expect(model.calls).toHaveLength(3);
+    // One after another: each had to wait for the one before.
+    expect(clock.now()).toBe(3_000);
+    expect(meter.ledger.spent).toBe(3 * 18);
+  });
+
+  it("a budget too small for the smallest call sends nothing", async () => {
+    const clock = simulatedClock();
+    const meter = new Meter(1);
+    const model = scriptedModel(["never"], { price });
+    const request: ChatRequest = { messages: [{ role: "user", content: "x" }], maxTokens: 1 };
+    const work = callModel(model, request, { clock, random: () => 0, attempts: meter.attempts("a"), signal: new AbortController().signal });
+    await expect(work).rejects.toMatchObject({ code: "BUDGET" });
+    expect(model.calls).toHaveLength(0);
   });
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { AbortedError, UsageError } from "../../src/kernel/errors.ts";
 import { allLimits, type Lease, type ModelLimits, modelLimits } from "../../src/model/limits.ts";
 import { simulatedClock, type SimulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -70,6 +70,34 @@ describe("modelLimits", () => {
     expect(late.got).toBe(false);
   });
 
+  it("Limits.W2 requests by the minute", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerMinute: 2 });
+    const asked = [0, 1, 2, 3, 4].map(() => ask(limits, clock));
+    await until(() => granted(asked).length === 2, "the first two");
+    await clock.advance(minute - 1);
+    expect(granted(asked)).toEqual([0, 1]);
+    await clock.advance(1);
+    await until(() => granted(asked).length === 4, "the next two");
+    await clock.advance(minute);
+    await until(() => asked[4]!.got, "the last");
+    expect(asked.map((one) => one.at)).toEqual([0, 0, minute, minute, 2 * minute]);
+  });
+
+  it("Limits.W2 a place counts from the begin of its call, not from when it was given", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ requestsPerSecond: 1 });
+    const first = await ask(limits, clock).lease;
+    await clock.advance(900);
+    await first.begin?.();
+    const second = ask(limits, clock);
+    await clock.advance(999);
+    await settle();
+    expect(second.got).toBe(false);
+    await clock.advance(1);
+    await until(() => second.got, "the second");
+  });
+
   it("Limits.W2 requests by the second and by the minute", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ requestsPerSecond: 2, requestsPerMinute: 3 });
@@ -80,6 +108,44 @@ describe("modelLimits", () => {
     await clock.advance(minute);
     await until(() => granted(asked).length === 4, "the others");
     expect(asked.map((one) => one.at)).toEqual([0, 0, 1_000, minute]);
+  });
+
+  it("Limits.W2 tokens by the minute, put right when a call used less", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ tokensPerMinute: 100 });
+    const [first, second, third] = [ask(limits, clock, 60), ask(limits, clock, 60), ask(limits, clock, 10)];
+    await until(() => first.got, "the first");
+    await settle();
+    // W3: the third would fit, but it came later.
+    expect([second.got, third.got]).toEqual([false, false]);
+    (await first.lease).release(5);
+    await until(() => second.got && third.got, "the others");
+    expect(clock.now()).toBe(0);
+  });
+
+  it("Limits.W2 a call that used more than it said is paid for by those after it", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ tokensPerMinute: 100 });
+    const first = ask(limits, clock, 10);
+    (await first.lease).release(95);
+    const second = ask(limits, clock, 10);
+    await settle();
+    expect(second.got).toBe(false);
+    await clock.advance(minute);
+    await until(() => second.got, "the second");
+  });
+
+  it("Limits.W2 a call larger than the whole allowance goes alone instead of never", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ tokensPerMinute: 100 });
+    const [small, large, after] = [ask(limits, clock, 10), ask(limits, clock, 5000), ask(limits, clock, 10)];
+    await until(() => small.got, "the small one");
+    await clock.advance(minute);
+    await until(() => large.got, "the large one");
+    await settle();
+    expect(after.got).toBe(false);
+    await clock.advance(minute);
+    await until(() => after.got, "the last one");
   });
 
   it("Limits.W4 Limits.W5 a call that is aborted while it begins late holds up nobody", async () => {
@@ -94,7 +160,6 @@ describe("modelLimits", () => {
     await settle();
     late.abort.abort(reason);
     expect(await beginning).toBe(reason);
-    expect(await errorOf(lease.begin?.() ?? Promise.resolve())).toBe(reason);
     lease.release(0);
     const next = ask(limits, clock);
     await clock.advance(1_000);
@@ -121,7 +186,7 @@ describe("modelLimits", () => {
       await settle();
     }
     await Promise.all(all);
-    expect(order).toEqual(["late", "head", "tail"]);
+    expect(order).toEqual(["head", "late", "tail"]);
   });
 
   it("Limits.W5 of limits that hold together, a call begins when all of them have room", async () => {
@@ -161,6 +226,41 @@ describe("modelLimits", () => {
       expect(third.at).toBeLessThanOrEqual(minute);
     },
   );
+
+  it("Limits.W4 an aborted signal gets no place at all", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ concurrency: 1 });
+    const signal = AbortSignal.abort(new AbortedError("before"));
+    expect(await errorOf(limits.acquire({ tokens: 1, clock, signal }))).toMatchObject({ code: "ABORTED" });
+    const next = ask(limits, clock);
+    await until(() => next.got, "a place");
+  });
+
+  it("Limits.W1 an abort while running keeps the place until it is given back", async () => {
+    const clock = simulatedClock();
+    const limits = modelLimits({ concurrency: 1 });
+    const [first, second] = [ask(limits, clock), ask(limits, clock)];
+    const lease = await first.lease;
+    first.abort.abort();
+    await settle();
+    expect(second.got).toBe(false);
+    lease.release();
+    await until(() => second.got, "the second");
+  });
+
+  it("loads p-queue with the first place asked for and not before", async () => {
+    const loaded: string[] = [];
+    vi.doMock("p-queue", async (original) => {
+      loaded.push("p-queue");
+      return original();
+    });
+    vi.resetModules();
+    const fresh = (await import("../../src/model/limits.ts")).modelLimits({ concurrency: 1 });
+    expect(loaded).toEqual([]);
+    await fresh.acquire({ tokens: 1, clock: simulatedClock(), signal: new AbortController().signal });
+    expect(loaded).toEqual(["p-queue"]);
+    vi.doUnmock("p-queue");
+  });
 
   it("Limits.W1 Limits.W2 property: whatever is asked and given back, no limit is passed", async () => {
     const calls = fc.array(
