@@ -93,6 +93,10 @@ export const COMPANY = {
     value: "name",
     fixed: "new run",
   }),
+  inFolder: option("--in-folder", "with --in: change the files there themselves, without commits; what they held is kept in .troupe/kept", {
+    crews: OWN,
+    fixed: "new run",
+  }),
   crew: option(
     "--crew <name>",
     "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",

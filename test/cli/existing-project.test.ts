@@ -140,6 +140,7 @@ describe("a project that is there", () => {
   it.each([
     [["--in", "sums", "--out", "other"], "OPTION_CONFLICT"],
     [["--inc"], "OPTION_CONFLICT"],
+    [["--in-folder"], "OPTION_CONFLICT"],
     [["--in", "sums", "--crew", "waterfall"], "OPTION_CONFLICT"],
     [["--in", "nowhere"], "WORKSPACE_NOT_A_FOLDER"],
   ])("is refused with %j", async (words, error) => {
