@@ -216,6 +216,15 @@ const COMMON = {
   port: option("--port <port>", "", { value: "port" }),
 };
 
+const PROOF = {
+  criteria: option("--criteria <file>", "the criteria (default: docs/acceptance.json of the project, else .troupe/acceptance.json)", {
+    value: "name",
+  }),
+  junit: option("--junit <file>", "write a report in JUnit's XML"),
+  sarif: option("--sarif <file>", "write a report in SARIF"),
+  badge: option("--badge <file>", "write a badge as SVG"),
+};
+
 const STORED = {
   limit: option("-n, --limit <n>", "", { value: "count", max: 10_000 }),
   after: option("--after <id>", "start after this run, with older ones"),
@@ -314,6 +323,7 @@ export const OPTIONS = {
   ...AGENT,
   ...MODEL,
   ...COMMON,
+  ...PROOF,
   ...STORED,
   ...SERVER,
   ...FLEET,
