@@ -148,7 +148,8 @@ function faultMark({ kind, file = "the project" }: Fault): string {
   return `${kind} in ${file}`;
 }
 
-function withoutOldFaults(found: Verification, old: readonly string[]): Verification {
+/** Without the failures from before the work. */
+export function withoutOldFaults(found: Verification, old: readonly string[]): Verification {
   if (old.length === 0) return found;
   const isNew = (fault: Fault): boolean =>
     !old.includes(faultMark(fault)) || (fault.kind === "tests" && found.suites.some((suite) => skipsMore(suite, old)));

@@ -80,6 +80,7 @@ const AcceptanceFileSchema = z.object({
   stack: z.enum(["node", "page", "python"]).optional(),
   assumptions: z.array(z.string()).optional(),
   criteria: z.array(CriterionSchema),
+  failedBefore: z.array(z.string()).optional(),
 });
 
 /** The parts that a later company takes over. */

@@ -83,6 +83,17 @@ const NEW_RUNS: readonly CommandSpec[] = [
     ],
     load: async () => (await import("./commands/check.ts")).check,
   },
+  {
+    name: "prove",
+    text: "run the criteria, the tests and the other checks of a project, whoever wrote it, without a model; ends with 6 if it is not proven",
+    options: [
+      { in: "the project (default: this folder)" },
+      ...(["criteria", "junit", "sarif", "badge"] as const),
+      { sandbox: "where its checks run: auto, bubblewrap or none (default auto)" },
+      ...TALK,
+    ],
+    load: async () => (await import("./commands/prove.ts")).prove,
+  },
 ];
 
 const KNOWN_RUNS: readonly CommandSpec[] = [

@@ -50,7 +50,8 @@ export async function openCompany(session: Session, parts: CompanyParts) {
   const isGuest = worksInNamedFolder(settings);
   // An agent in a user's folder changes files that it was asked to change; it has seen them.
   const isOwn = (path: string, content: Uint8Array): boolean => isGuest || past?.expected(path)?.has(sha256Of(content)) === true;
-  const isChange = settings.agent === undefined && changesProject(settings.crew);
+  const { crew: chosen } = settings;
+  const isChange = settings.agent === undefined && changesProject(chosen);
   const existing = isChange
     ? await (
         await import("../workspace/existing-project.ts")
@@ -59,6 +60,7 @@ export async function openCompany(session: Session, parts: CompanyParts) {
         name: runId,
         isOwn,
         earlier: past?.paths ?? [],
+        inFolder: chosen.kind === "software-company" && chosen.inFolder === true,
         signal,
       })
     : undefined;
@@ -138,7 +140,7 @@ export async function crewOf(
   const { workspace, sandbox, diff = () => Promise.resolve("") } = parts;
   switch (crew.kind) {
     case "software-company": {
-      const { kind: _kind, existing, ...options } = crew;
+      const { kind: _kind, existing, inFolder: _inFolder, ...options } = crew;
       const change = existing === true ? { existing, diff } : {};
       return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, review: codeReview }) };
     }

@@ -58,6 +58,12 @@ export function deliveryOf(messages: readonly Message[]): DeliveryReport | undef
   return undefined;
 }
 
+/** The results of checks in the form of a delivery, for work that no company has done. */
+export function proofReport(verification: unknown, isDone: boolean): DeliveryReport {
+  const none = { complaints: [], assumptions: [], summary: "", round: 0 };
+  return { kind: "delivery", name: "", size: "S", stack: "", isDone, verification: VerificationReportSchema.parse(verification), ...none };
+}
+
 export function outcomesText({ verification: { verdicts } }: Pick<DeliveryReport, "verification">): string {
   const outcomes = ["proven", "failed", "judged", "not checked"] as const;
   const counts = outcomes.map((outcome) => [outcome, verdicts.filter((verdict) => verdict.outcome === outcome).length] as const);

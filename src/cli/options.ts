@@ -93,6 +93,10 @@ export const COMPANY = {
     value: "name",
     fixed: "new run",
   }),
+  inFolder: option("--in-folder", "with --in: change the files there themselves, without commits; what they held is kept in .troupe/kept", {
+    crews: OWN,
+    fixed: "new run",
+  }),
   crew: option(
     "--crew <name>",
     "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
@@ -212,6 +216,15 @@ const COMMON = {
   port: option("--port <port>", "", { value: "port" }),
 };
 
+const PROOF = {
+  criteria: option("--criteria <file>", "the criteria (default: docs/acceptance.json of the project, else .troupe/acceptance.json)", {
+    value: "name",
+  }),
+  junit: option("--junit <file>", "write a report in JUnit's XML"),
+  sarif: option("--sarif <file>", "write a report in SARIF"),
+  badge: option("--badge <file>", "write a badge as SVG"),
+};
+
 const STORED = {
   limit: option("-n, --limit <n>", "", { value: "count", max: 10_000 }),
   after: option("--after <id>", "start after this run, with older ones"),
@@ -310,6 +323,7 @@ export const OPTIONS = {
   ...AGENT,
   ...MODEL,
   ...COMMON,
+  ...PROOF,
   ...STORED,
   ...SERVER,
   ...FLEET,

@@ -265,11 +265,10 @@ async function finishedChange(
   { status, messages }: RunResult,
 ): Promise<ChangeReport | undefined> {
   if (existing === undefined) return undefined;
-  const { place } = existing;
-  const branch = place.kind === "folder" ? {} : { branch: place.branch };
-  const reason = place.kind === "in place" ? {} : { reason: place.reason };
-  const message = subjectOf(messages[0]?.content ?? "");
+  const { kind, ...place } = existing.place;
+  // What the user asked for last.
+  const message = subjectOf(messages.findLast(({ sentFrom }) => sentFrom === "")?.content ?? "");
   const commit = { message, author: "Troupe", date: host.clock.now(), trailers: { "Troupe-Run": runId }, signal };
   const changes = status === "finished" ? await existing.finish(commit) : await existing.changes(signal);
-  return { place: place.kind, ...branch, ...reason, ...changes };
+  return { place: kind, ...place, ...changes };
 }

@@ -11,8 +11,11 @@ import type { Store } from "./store.ts";
 
 export interface ChangeReport extends ProjectChanges {
   readonly place: ProjectPlace["kind"];
-  /** The branch with the commits; undefined where nothing is committed. */
+  /** The branch with the commits, and the commit before them; undefined where nothing is committed. */
   readonly branch?: string;
+  readonly base?: string;
+  /** False for a branch that begins with what the user has not committed. */
+  readonly isMergeable?: boolean;
   /** Why the work was not done in the user's folder, or not committed. */
   readonly reason?: string;
 }

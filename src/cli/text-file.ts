@@ -1,11 +1,11 @@
 import { createReadStream, type Stats } from "node:fs";
-import { open, readlink, realpath, rm, stat } from "node:fs/promises";
+import { open, readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
-import { systemCode } from "../kernel/system-error.ts";
+import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { clauseText, thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
@@ -88,6 +88,19 @@ export async function writeNewFile(path: string, lines: AsyncIterable<string> | 
   } catch (error) {
     await rm(path, { force: true }).catch(() => {});
     throw TroupeError.isInstance(error) ? error : unwritable(path, error);
+  }
+}
+
+/** Writes a report, also over an earlier one. Any other file that is there stays. @param mark a string that each such report has */
+export async function replaceReport(path: string, text: string, mark: string): Promise<void> {
+  try {
+    const before = await ifThere(readFile(path, "utf8"));
+    if (before !== undefined && !before.includes(mark)) throw Object.assign(new Error("it is another file"), { code: "EEXIST" });
+    const temporary = `${path}.${process.pid}.tmp`;
+    await writeFile(temporary, text, { flag: "wx" });
+    await rename(temporary, path);
+  } catch (error) {
+    throw unwritable(path, error);
   }
 }
 

@@ -58,7 +58,7 @@ export interface RestoreBundleOptions {
 export async function bundleWorkspace(options: BundleOptions): Promise<WorkspaceBundle> {
   const { mostBytes = BUNDLE_BYTES, signal } = options;
   const git = await repositoryAt(options.root, signal);
-  await git.run(["update-ref", PRESENT, await presentFiles(git, signal)], { signal });
+  await git.run(["update-ref", PRESENT, (await presentFiles(git, signal)).commit], { signal });
   const scratch = temporaryFolder("troupe-bundle-");
   try {
     const file = join(scratch.path, "bundle");

@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
+import { listed } from "../kernel/value-text.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { GitRepository } from "./git.ts";
 import { GitProgram } from "./git-program.ts";
@@ -9,9 +10,9 @@ import type { IsOwn } from "./kept-files.ts";
 import { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
 import { visible } from "./path-rules.ts";
 import { ioError } from "./folders.ts";
-import { committedChanges, folderChanges, type ProjectChanges, uncommittedPaths } from "./project-changes.ts";
+import { committedChanges, folderChanges, type ProjectChanges, uncommittedPaths, type UntrackedLimit } from "./project-changes.ts";
 import type { CommitRequest } from "./workspace.ts";
-import { checkTreeName, Worktrees } from "./worktrees.ts";
+import { checkTreeName, type EarlierWork, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link openExisting}. */
 export interface ExistingProjectOptions {
@@ -22,19 +23,22 @@ export interface ExistingProjectOptions {
   readonly isOwn?: IsOwn;
   /** Of a run that continues: the paths that it wrote, which are reported as changes where there is no repository. Default: none. */
   readonly earlier?: readonly string[];
+  /** Works in the folder itself, without commits. Default false. */
+  readonly inFolder?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
  * The place of the work on an existing project.
  *
- * `in place`: the user's folder, a repository in which everything is committed; commits are made on the present branch. `worktree`: a folder with
- * the last commit's files, on a branch of its own; the user's folder stays as it is. `folder`: the user's folder, without commits; the
- * earlier contents of changed files are kept in `.troupe/kept`.
+ * `in place`: the user's folder, a repository in which everything is committed; commits are made on the present branch. `worktree`: a folder
+ * with the present files, on a branch of its own, whose first commit has what was not committed; the user's folder stays as it is. `folder`:
+ * the user's folder, without commits; the earlier contents of changed files are kept in `.troupe/kept`. A branch whose first commit has what
+ * was not committed is not mergeable: git refuses to merge over these files.
  */
 export type ProjectPlace =
   | { readonly kind: "in place"; readonly base: string; readonly branch: string }
-  | { readonly kind: "worktree"; readonly base: string; readonly branch: string; readonly reason: string }
+  | { readonly kind: "worktree"; readonly base: string; readonly branch: string; readonly reason: string; readonly isMergeable: boolean }
   | { readonly kind: "folder"; readonly reason: string };
 
 export interface ExistingProject {
@@ -50,20 +54,58 @@ export interface ExistingProject {
 
 /**
  * Opens an existing project so that nothing the user has not committed is lost or mixed in. A repository with uncommitted changes, without
- * a branch, or with a merge under way is worked on in a worktree; a folder without a commit of its own in place, without commits.
+ * a branch, or with a merge under way is worked on in a worktree; a folder without a commit of its own in place, without commits. Work that
+ * was opened before continues where its commits are.
  */
 export async function openExisting(options: ExistingProjectOptions): Promise<ExistingProject> {
-  checkTreeName(options.name);
+  const { name, signal } = options;
+  checkTreeName(name);
   const root = await realRoot(options.root);
-  const trees = await Worktrees.open(root, options.signal);
-  if (typeof trees === "string") return folderProject(options, root, await folderReason(root, trees, options.signal));
-  const begun = await trees.find(options.name, options.signal);
-  if (begun !== undefined) return treeProject(options, trees, "the work was begun there");
-  const base = await trees.baseOf(options.name, options.signal);
-  const branch = await trees.git.branch(options.signal);
-  const reason = base === undefined ? await whyNotInPlace(root, branch, options) : undefined;
-  if (reason !== undefined || branch === undefined) return treeProject(options, trees, reason ?? NO_BRANCH);
-  return placeProject(options, trees, { base, branch });
+  const trees = await Worktrees.open(root, signal);
+  if (typeof trees === "string") return folderProject(options, root, await folderReason(root, trees, signal));
+  if (options.inFolder === true) return folderProject(options, root, "the work was to be done in the folder itself");
+  if ((await trees.find(name, signal)) !== undefined) return treeProject(options, trees, { reason: "the work began there" });
+  const branch = await trees.git.branch(signal);
+  const earlier = await trees.earlier(name, signal);
+  const isOpen = (await trees.baseOf(name, signal)) !== undefined;
+  if (earlier !== undefined && earlier.branch === branch && isOpen) return placeProject(options, trees, earlier);
+  const start = await startOf(root, trees, branch, signal);
+  if (earlier !== undefined && earlier.branch !== branch && !(await trees.isIn(earlier, start.at, signal)))
+    return treeProject(options, trees, { reason: "the work began there", earlier });
+  if (start.reason !== undefined || branch === undefined) return treeProject(options, trees, { reason: NO_BRANCH, ...start });
+  return placeProject(options, trees, { base: earlier?.branch === branch ? earlier.base : start.at, branch });
+}
+
+/** Where new work begins, and why not in the user's folder. */
+interface Start {
+  readonly at: string;
+  readonly reason?: string;
+}
+
+/** Untracked files that a branch begins with; more would take seconds to read. */
+const UNTRACKED: UntrackedLimit = { files: 20_000, bytes: 64 * 1024 * 1024 };
+const NAMED = 3;
+
+async function startOf(root: string, trees: Worktrees, branch: string | undefined, signal: AbortSignal | undefined): Promise<Start> {
+  const repository = await GitRepository.open(root, signal);
+  if (typeof repository === "string") return { at: await trees.head(signal), reason: repository };
+  const { changed, underWay, isUnmerged } = await repository.state(signal);
+  const isDirty = changed.some((path) => path !== ".troupe" && !path.startsWith(".troupe/"));
+  const causes = [...(branch === undefined ? [NO_BRANCH] : []), ...(underWay === undefined ? [] : [`${underWay} is under way`])];
+  if (!isDirty) return { at: await trees.head(signal), ...(causes.length === 0 ? {} : { reason: causes.join(", and ") }) };
+  if (isUnmerged) {
+    const reason = [...causes, "there are conflicts, so the branch begins with the last commit"].join(", and ");
+    return { at: await trees.head(signal), reason };
+  }
+  const { commit, left } = await trees.snapshot(signal, UNTRACKED);
+  const without =
+    left.length === 0
+      ? ""
+      : `, without ${listed(
+          left.map((path) => visible(path, 60)),
+          NAMED,
+        )}, which would take too long to read`;
+  return { at: commit, reason: [...causes, `there are uncommitted changes, with which the branch begins${without}`].join(", and ") };
 }
 
 const NO_BRANCH = "no branch is checked out";
@@ -94,30 +136,15 @@ async function folderReason(root: string, reason: string, signal: AbortSignal | 
   return top === "" || resolve(top) === root ? reason : `it is a part of the larger repository ${visible(top)}`;
 }
 
-async function whyNotInPlace(root: string, branch: string | undefined, { signal }: ExistingProjectOptions): Promise<string | undefined> {
-  if (branch === undefined) return NO_BRANCH;
-  const repository = await GitRepository.open(root, signal);
-  if (typeof repository === "string") return repository;
-  const { changed, underWay } = await repository.state(signal);
-  if (underWay !== undefined) return `${underWay} is under way`;
-  const isDirty = changed.some((path) => path !== ".troupe" && !path.startsWith(".troupe/"));
-  return isDirty ? "there are uncommitted changes" : undefined;
-}
-
 async function folderProject(options: ExistingProjectOptions, root: string, reason: string): Promise<ExistingProject> {
   const workspace = await openWorkspace({ ...ownOptions(options), root, git: false });
   const changes = (signal?: AbortSignal): Promise<ProjectChanges> => folderChanges(workspace, { signal, earlier: options.earlier });
   return { workspace, place: { kind: "folder", reason }, changes, finish: ({ signal }) => changes(signal) };
 }
 
-async function placeProject(
-  options: ExistingProjectOptions,
-  trees: Worktrees,
-  known: { readonly base: string | undefined; readonly branch: string },
-): Promise<ExistingProject> {
+async function placeProject(options: ExistingProjectOptions, trees: Worktrees, { base, branch }: EarlierWork): Promise<ExistingProject> {
   const { signal, isOwn = () => false, name } = options;
   const { git } = trees;
-  const base = known.base ?? (await trees.head(signal));
   const isCommitted = committedContents(git, signal);
   const workspace = await openWorkspace({
     ...ownOptions(options),
@@ -125,18 +152,24 @@ async function placeProject(
     git: true,
     isOwn: async (path, content) => (await isOwn(path, content)) || isCommitted(path, content),
   });
-  if (known.base === undefined) await trees.keepBase(name, base, signal);
+  await trees.keep(name, { base, branch }, signal);
   const changes = (now?: AbortSignal): Promise<ProjectChanges> => committedChanges(git, { base, head: "HEAD" }, now);
   const finish = async (request: CommitRequest): Promise<ProjectChanges> => {
     const left = await commitRest(workspace, git, request);
     return { ...(await changes(request.signal)), left };
   };
-  return { workspace, place: { kind: "in place", base, branch: known.branch }, changes, finish };
+  return { workspace, place: { kind: "in place", base, branch }, changes, finish };
 }
 
-async function treeProject(options: ExistingProjectOptions, trees: Worktrees, reason: string): Promise<ExistingProject> {
+interface TreeStart extends Partial<Start> {
+  readonly reason: string;
+  readonly earlier?: EarlierWork;
+}
+
+async function treeProject(options: ExistingProjectOptions, trees: Worktrees, start: TreeStart): Promise<ExistingProject> {
   const { name } = options;
-  const { root, base, branch } = await trees.add(name, { signal: options.signal });
+  const { reason, ...rest } = start;
+  const { root, base, branch } = await trees.add(name, { ...rest, signal: options.signal });
   const closed = await submodulesOf(trees.git, base, options.signal);
   const workspace = fileWorkspace({ root, git: true, closed });
   await workspace.prepareGit(options.signal);
@@ -150,10 +183,11 @@ async function treeProject(options: ExistingProjectOptions, trees: Worktrees, re
     const left = await commitRest(workspace, inside, request);
     const done = { ...(await changes(signal)), left };
     // Files in no commit would be lost with the folder.
-    if (left.length === 0) await trees.remove(name, { signal });
+    if (left.length === 0) await trees.close(name, signal);
     return done;
   };
-  return { workspace, place: { kind: "worktree", base, branch, reason }, changes, finish };
+  const isMergeable = await trees.isAncestor(base, "HEAD", options.signal);
+  return { workspace, place: { kind: "worktree", base, branch, reason, isMergeable }, changes, finish };
 }
 
 function ownOptions({ signal, isOwn = () => false }: ExistingProjectOptions): Omit<OpenWorkspaceOptions, "root"> {

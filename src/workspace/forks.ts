@@ -109,7 +109,7 @@ class DiskForks implements WorkspaceForks {
     checkTreeName(name);
     return this.#turns.take(async () => {
       const trees = await this.#trees(name, signal);
-      if ((await trees.find(name, signal)) === undefined) await trees.add(name, { at: await trees.snapshot(signal), signal });
+      if ((await trees.find(name, signal)) === undefined) await trees.add(name, { at: (await trees.snapshot(signal)).commit, signal });
     });
   }
 
@@ -146,7 +146,7 @@ class DiskForks implements WorkspaceForks {
         if (!isKept) await (text === undefined ? fork.remove(path) : fork.write(path, text));
       }
       // The project's present files are the common version from now on.
-      await trees.keepBase(name, await trees.snapshot(signal), signal);
+      await trees.keepBase(name, (await trees.snapshot(signal)).commit, signal);
       return { updated, conflicts };
     });
   }

@@ -20,8 +20,12 @@ export interface PathsCommit extends Omit<CommitRequest, "paths"> {
 
 export interface RepositoryState {
   readonly changed: readonly string[];
+  /** Files have conflicts that no one has resolved. */
+  readonly isUnmerged: boolean;
   readonly underWay: string | undefined;
 }
+
+const UNMERGED = /^(?:U.|.U|AA|DD)/;
 
 const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
   ["MERGE_HEAD", "a merge"],
@@ -89,7 +93,8 @@ export class GitRepository {
     let underWay: string | undefined;
     for (const [file, what] of UNDER_WAY) if (underWay === undefined && (await succeeds(lstat(join(folder, file))))) underWay = what;
     // Two letters and a space precede each path.
-    return { changed: status.split("\0").flatMap((line) => (line.length > 3 ? [line.slice(3)] : [])), underWay };
+    const lines = status.split("\0").filter((line) => line.length > 3);
+    return { changed: lines.map((line) => line.slice(3)), isUnmerged: lines.some((line) => UNMERGED.test(line)), underWay };
   }
 
   /** Returns those paths that its ignore rules match. */

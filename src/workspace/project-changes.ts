@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
+import { ifThere } from "../kernel/system-error.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { contentOf, KEPT_FOLDER } from "./kept-files.ts";
@@ -55,30 +56,73 @@ function differencesIn(text: string): FileDifference[] {
 
 /** Paths that differ from the last commit and are not ignored, files in untracked folders included. */
 export async function uncommittedPaths(git: GitProgram, signal?: AbortSignal): Promise<readonly string[]> {
+  return (await uncommitted(git, signal)).map(({ path }) => path);
+}
+
+async function uncommitted(git: GitProgram, signal?: AbortSignal): Promise<readonly { path: string; isTracked: boolean }[]> {
   const status = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=all"] as const;
   const lines = (await git.run(status, { signal })).split("\0");
   // Two letters and a space precede each path.
-  return lines.flatMap((line) => (line.length > 3 ? [line.slice(3)] : []));
+  return lines.flatMap((line) => (line.length > 3 ? [{ path: line.slice(3), isTracked: !line.startsWith("??") }] : []));
+}
+
+/** The paths that differ between two commits. */
+export async function changedBetween(
+  git: GitProgram,
+  commits: readonly [string, string],
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  return differencesIn(await git.run([...DIFF, "--name-status", "-z", ...commits, "--"], { signal })).map(({ path }) => path);
 }
 
 const FIXED_DATES = { GIT_AUTHOR_DATE: "@0 +0000", GIT_COMMITTER_DATE: "@0 +0000" };
 /** Milliseconds: a large project takes longer than other commands. */
 const PRESENT_TIME = 600_000;
 
+/** Untracked files above it stay out of a commit of the present files. */
+export interface UntrackedLimit {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+const NO_LIMIT: UntrackedLimit = { files: Infinity, bytes: Infinity };
+
+/** A commit of the present files. */
+export interface PresentFiles {
+  readonly commit: string;
+  /** Untracked files that are too large, or too many. */
+  readonly left: readonly string[];
+}
+
 /** Keeps the present files that git does not ignore in a commit that no branch has. Equal files on an equal HEAD give an equal id. */
-export async function presentFiles(git: GitProgram, signal?: AbortSignal): Promise<string> {
+export async function presentFiles(git: GitProgram, signal?: AbortSignal, limit = NO_LIMIT): Promise<PresentFiles> {
   const head = await git.idOf("HEAD^{commit}", signal);
-  const paths = (await uncommittedPaths(git, signal)).filter(isNormalPath);
+  const { paths, left } = await presentPaths(git, limit, signal);
   const scratch = temporaryFolder("troupe-git-");
   try {
     const own = { signal, timeout: PRESENT_TIME, env: { GIT_INDEX_FILE: join(scratch.path, "index"), ...FIXED_DATES } };
     await git.run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
     await git.run(["update-index", "-z", "--add", "--remove", "--stdin"], { ...own, stdin: paths.map((path) => `${path}\0`).join("") });
     const tree = await git.run(["write-tree"], own);
-    return await git.run(["commit-tree", tree, ...(head === undefined ? [] : ["-p", head]), "-m", "Present files"], own);
+    const parent = head === undefined ? [] : ["-p", head];
+    return { commit: await git.run(["commit-tree", tree, ...parent, "-m", "Keep what was not committed"], own), left };
   } finally {
     await scratch.remove();
   }
+}
+
+async function presentPaths(git: GitProgram, limit: UntrackedLimit, signal?: AbortSignal): Promise<{ paths: string[]; left: string[] }> {
+  const paths: string[] = [];
+  const left: string[] = [];
+  let { files, bytes } = limit;
+  for (const { path, isTracked } of await uncommitted(git, signal)) {
+    if (!isNormalPath(path)) continue;
+    const size = isTracked || bytes === Infinity ? 0 : ((await ifThere(lstat(join(git.root, path))))?.size ?? 0);
+    const isTaken = isTracked || (files > 0 && size <= bytes);
+    if (isTaken && !isTracked) [files, bytes] = [files - 1, bytes - size];
+    (isTaken ? paths : left).push(path);
+  }
+  return { paths, left };
 }
 
 /** The changes in a folder without a repository, against the contents that were kept. `earlier`: paths that another process wrote. */

@@ -5,7 +5,7 @@ import { ifThere } from "../kernel/system-error.ts";
 import { GitProgram, outputOf } from "./git-program.ts";
 import { makeOwnFolder, removeOwnFolder } from "./held-folder.ts";
 import { isNormalPath, visible } from "./path-rules.ts";
-import { presentFiles, uncommittedPaths } from "./project-changes.ts";
+import { changedBetween, type PresentFiles, presentFiles, uncommittedPaths, type UntrackedLimit } from "./project-changes.ts";
 
 /** A worktree of a repository: a folder with files of its own, on a branch of its own. */
 export interface Worktree {
@@ -17,8 +17,21 @@ export interface Worktree {
   readonly base: string;
 }
 
+/** Work that began earlier: its first commit, and its branch. */
+export type EarlierWork = Pick<Worktree, "branch" | "base">;
+
+interface AddOptions {
+  readonly at?: string | undefined;
+  readonly earlier?: EarlierWork | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const TREES = "trees";
+const HEADS = "refs/heads/";
 const BASES = "refs/troupe/base/";
+/** The first commit of a worktree whose folder is closed, and a symbolic ref to its branch. */
+const CLOSED_BASES = "refs/troupe/closed/";
+const BRANCHES = "refs/troupe/branch/";
 /** Milliseconds: a checkout of a large repository takes longer than other commands. */
 const CHECKOUT_TIME = 600_000;
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
@@ -36,8 +49,9 @@ export function checkTreeName(name: string): void {
  * The worktrees that this package makes of one repository, below its `.troupe/trees`.
  *
  * It owns their folders, their branches `troupe/<name>` and the refs of their first commits. `Worktrees.T1` a worktree whose making was cut
- * off is made anew, because its ref is written last (`add`). `Worktrees.T2` a branch with commits of its own is never reset or deleted: a
- * worktree gets another branch (`#freeBranch`), and {@link Worktrees.remove} deletes only a branch without such commits.
+ * off is made again, because its ref is written last (`add`). `Worktrees.T2` a branch with commits of its own is never reset or deleted: a
+ * worktree gets another branch (`#freeBranch`), and {@link Worktrees.remove} deletes only a branch without such commits. `Worktrees.T3` work
+ * that continues gets the branch and the base that it had ({@link Worktrees.close}, {@link Worktrees.earlier}).
  */
 export class Worktrees {
   readonly #git: GitProgram;
@@ -72,10 +86,10 @@ export class Worktrees {
     return this.#git.run(["rev-parse", "--verify", "HEAD^{commit}"], { signal });
   }
 
-  /** The commit of the present files; HEAD itself where all of them are committed. */
-  async snapshot(signal?: AbortSignal): Promise<string> {
+  /** The commit of the present files; HEAD itself where all of them are committed. @param limit on untracked files. Default: none */
+  async snapshot(signal?: AbortSignal, limit?: UntrackedLimit): Promise<PresentFiles> {
     const paths = (await uncommittedPaths(this.#git, signal)).filter(isNormalPath);
-    return paths.length === 0 ? this.head(signal) : presentFiles(this.#git, signal);
+    return paths.length === 0 ? { commit: await this.head(signal), left: [] } : presentFiles(this.#git, signal, limit);
   }
 
   /** The worktree of this name, if it was made completely and its folder is there. */
@@ -88,19 +102,24 @@ export class Worktrees {
     return branch === undefined ? undefined : { name, root, branch, base };
   }
 
-  /** Returns the worktree of this name; makes it when there is none. @param options `at`: the commit that it begins with. Default: HEAD */
-  async add(name: string, options: { readonly at?: string; readonly signal?: AbortSignal | undefined } = {}): Promise<Worktree> {
-    const { signal } = options;
+  /**
+   * Returns the worktree of this name; makes it when there is none.
+   *
+   * @param options `at`: the commit that it begins with. Default: HEAD. `earlier`: the branch that it continues
+   */
+  async add(name: string, options: AddOptions = {}): Promise<Worktree> {
+    const { signal, earlier } = options;
     const known = await this.find(name, signal);
     if (known !== undefined) return known;
     await makeOwnFolder(this.#git.root, TREES);
     await this.#clear(name, signal);
-    const base = options.at ?? (await this.head(signal));
-    const branch = await this.#freeBranch(name, base, signal);
+    const base = earlier?.base ?? options.at ?? (await this.head(signal));
+    const branch = earlier?.branch ?? (await this.#freeBranch(name, base, signal));
     const root = this.#placeOf(name);
-    const added = ["-c", "submodule.recurse=false", "worktree", "add", "--quiet", "-B", branch, "--", root, base] as const;
+    const [reset, at] = earlier === undefined ? [["-B", branch], base] : [[], branch];
+    const added = ["-c", "submodule.recurse=false", "worktree", "add", "--quiet", ...reset, "--", root, at] as const;
     await this.#git.run(added, { signal, timeout: CHECKOUT_TIME });
-    await this.keepBase(name, base, signal);
+    await this.keep(name, { base, branch }, signal);
     return { name, root, branch, base };
   }
 
@@ -111,9 +130,39 @@ export class Worktrees {
   ): Promise<void> {
     const known = await this.find(name, signal);
     await this.#clear(name, signal);
-    await this.#git.call(["update-ref", "-d", BASES + name], { signal });
+    await this.#forget(name, signal);
     if (known === undefined) return;
-    if (drop || (await this.#isAncestor(known.branch, "HEAD", signal))) await this.#drop(known.branch, signal);
+    const isEmpty =
+      (await this.isAncestor(HEADS + known.branch, "HEAD", signal)) || (await this.isAncestor(HEADS + known.branch, known.base, signal));
+    if (drop || isEmpty) await this.#drop(known.branch, signal);
+  }
+
+  /** Removes the folder of a worktree. Its branch and base stay for {@link Worktrees.earlier}, unless it has no commits of its own. */
+  async close(name: string, signal?: AbortSignal): Promise<void> {
+    const known = await this.find(name, signal);
+    if (known === undefined || (await this.isAncestor(HEADS + known.branch, known.base, signal))) return this.remove(name, { signal });
+    await this.#git.run(["update-ref", CLOSED_BASES + name, known.base], { signal });
+    await this.#clear(name, signal);
+    await this.#git.call(["update-ref", "-d", BASES + name], { signal });
+  }
+
+  /** The branch and the base of the work of this name; undefined before it began, and when its branch is gone. */
+  async earlier(name: string, signal?: AbortSignal): Promise<EarlierWork | undefined> {
+    checkTreeName(name);
+    const base = (await this.baseOf(name, signal)) ?? (await this.#git.idOf(`${CLOSED_BASES}${name}^{commit}`, signal));
+    const named = await this.#git.call(["symbolic-ref", "--quiet", BRANCHES + name], { signal });
+    const ref = named.kind === "exited" && named.code === 0 ? named.stdout.trim() : "";
+    if (base === undefined || !ref.startsWith(HEADS) || (await this.#git.idOf(`${ref}^{commit}`, signal)) === undefined) return undefined;
+    return { base, branch: ref.slice(HEADS.length) };
+  }
+
+  /** True when all changes of the work are in a commit, such as after a merge. */
+  async isIn({ base, branch }: EarlierWork, commit: string, signal?: AbortSignal): Promise<boolean> {
+    const head = HEADS + branch;
+    if (await this.isAncestor(HEADS + branch, commit, signal)) return true;
+    const own = await changedBetween(this.#git, [base, head], signal);
+    const others = new Set(await changedBetween(this.#git, [head, commit], signal));
+    return own.every((path) => !others.has(path));
   }
 
   /** The commit that the work of this name began with. */
@@ -121,10 +170,21 @@ export class Worktrees {
     return this.#git.idOf(`${BASES}${name}^{commit}`, signal);
   }
 
-  /** Keeps the commit that the work of this name begins with. */
-  async keepBase(name: string, base: string, signal?: AbortSignal): Promise<void> {
+  /** Keeps the commit that the work of this name begins with, and its branch. */
+  async keep(name: string, { base, branch }: EarlierWork, signal?: AbortSignal): Promise<void> {
     checkTreeName(name);
+    await this.#git.run(["symbolic-ref", BRANCHES + name, HEADS + branch], { signal });
+    await this.keepBase(name, base, signal);
+  }
+
+  async keepBase(name: string, base: string, signal?: AbortSignal): Promise<void> {
     await this.#git.run(["update-ref", BASES + name, base], { signal });
+  }
+
+  /** Forgets the work of this name. Its branch stays. */
+  async #forget(name: string, signal: AbortSignal | undefined): Promise<void> {
+    for (const ref of [BASES, CLOSED_BASES]) await this.#git.call(["update-ref", "-d", ref + name], { signal });
+    await this.#git.call(["symbolic-ref", "--delete", BRANCHES + name], { signal });
   }
 
   #placeOf(name: string): string {
@@ -142,9 +202,9 @@ export class Worktrees {
   async #freeBranch(name: string, base: string, signal: AbortSignal | undefined): Promise<string> {
     for (let number = 1; ; number++) {
       const branch = `troupe/${name}${number === 1 ? "" : `-${number}`}`;
-      const found = await this.#git.call(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], { signal });
+      const found = await this.#git.call(["rev-parse", "--verify", "--quiet", `${HEADS}${branch}^{commit}`], { signal });
       const isFree = found.kind === "exited" && found.code === 1;
-      if (isFree || ((await this.#isAncestor(branch, base, signal)) && (await this.#drop(branch, signal)))) return branch;
+      if (isFree || ((await this.isAncestor(HEADS + branch, base, signal)) && (await this.#drop(branch, signal)))) return branch;
       if (found.kind !== "exited") throw new WorkspaceError("WORKSPACE_GIT", "Expected git to look for a branch, but it did not end.");
     }
   }
@@ -154,8 +214,9 @@ export class Worktrees {
     return result.kind === "exited" && result.code === 0;
   }
 
-  async #isAncestor(branch: string, of: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const result = await this.#git.call(["merge-base", "--is-ancestor", `refs/heads/${branch}`, of], { signal });
+  /** True when a commit is in the history of another. */
+  async isAncestor(commit: string, of: string, signal?: AbortSignal): Promise<boolean> {
+    const result = await this.#git.call(["merge-base", "--is-ancestor", commit, of], { signal });
     return result.kind === "exited" && result.code === 0;
   }
 }

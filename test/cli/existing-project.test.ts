@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -90,6 +91,22 @@ describe("a project that is there", () => {
     },
   );
 
+  it("is changed further on its branch when the user says more, and git is told how to take it over", async () => {
+    await using stub = await changing();
+    const { cwd, project } = repository();
+    writeFileSync(join(project, "notes.txt"), "mine\n");
+    const { report } = await changed(cwd, stub);
+    const { branch = "", base = "", commit = "" } = report.change ?? {};
+    const more = await command(cwd, ["tell", report.runId, "And say so in notes.txt", "--base-url", stub.url]);
+    expect(more.code).toBe(0);
+    expect(more.stdout).toContain(`Diff      git -C ${project} diff ${base.slice(0, 10)}..${branch}\n`);
+    expect(git(project, "branch", "--list", "troupe/*").trim()).toBe(branch);
+    expect(git(project, "rev-list", `${base}..${branch}`)).toContain(commit);
+    const take = /Take +(git .*) \(git refuses a merge/.exec(more.stdout.replaceAll(/\n {12}/g, " "))?.[1] ?? "false";
+    execFileSync("sh", ["-c", take], { cwd });
+    expect(readFileSync(join(project, "src/times.mjs"), "utf8")).toContain("a * b");
+  });
+
   it("without a repository tells every file that was written, also when another process goes on", async () => {
     await using stub = await changing();
     const { cwd, project } = repository();
@@ -123,6 +140,7 @@ describe("a project that is there", () => {
   it.each([
     [["--in", "sums", "--out", "other"], "OPTION_CONFLICT"],
     [["--inc"], "OPTION_CONFLICT"],
+    [["--in-folder"], "OPTION_CONFLICT"],
     [["--in", "sums", "--crew", "waterfall"], "OPTION_CONFLICT"],
     [["--in", "nowhere"], "WORKSPACE_NOT_A_FOLDER"],
   ])("is refused with %j", async (words, error) => {

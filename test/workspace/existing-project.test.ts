@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type ExistingProject, openExisting } from "../../src/workspace/existing-project.ts";
@@ -117,15 +117,17 @@ describe("line ends", () => {
   );
 });
 
+const UNCOMMITTED = "there are uncommitted changes, with which the branch begins";
+
 describe("a repository with work that is not committed", () => {
   const troubles: readonly (readonly [string, string, (root: string) => void])[] = [
-    ["a changed file", "there are uncommitted changes", (root) => put(root, "src/app.js", "export const app = 'mine';\n")],
-    ["a new file", "there are uncommitted changes", (root) => put(root, "notes.txt", "mine")],
-    ["a staged file", "there are uncommitted changes", (root) => (put(root, "README.md", "staged\n"), git(root, "add", "README.md"))],
+    ["a changed file", UNCOMMITTED, (root) => put(root, "src/app.js", "export const app = 'mine';\n")],
+    ["a new file", UNCOMMITTED, (root) => put(root, "notes.txt", "mine")],
+    ["a staged file", UNCOMMITTED, (root) => (put(root, "README.md", "staged\n"), git(root, "add", "README.md"))],
     ["no branch", "no branch is checked out", (root) => git(root, "checkout", "--quiet", "--detach")],
     [
       "a merge under way",
-      "a merge is under way",
+      "a merge is under way, and there are conflicts, so the branch begins with the last commit",
       (root) => {
         git(root, "checkout", "--quiet", "-b", "other");
         put(root, "src/app.js", "export const app = 'other';\n");
@@ -153,10 +155,14 @@ describe("a repository with work that is not committed", () => {
         git(root, "rev-parse", "HEAD"),
         git(root, "diff", "--cached"),
       ];
-      const [before, base, was] = [fingerprint(root), git(root, "rev-parse", "HEAD"), state()];
+      const [before, head, was] = [fingerprint(root), git(root, "rev-parse", "HEAD"), state()];
       const project = await openExisting({ root, name: "r1" });
-      expect(project.place).toEqual({ kind: "worktree", base, branch: "troupe/r1", reason });
-      expect(await project.workspace.list()).not.toContain("notes.txt");
+      const isSnapshot = reason.includes(UNCOMMITTED);
+      const { base } = project.place as { readonly base: string };
+      expect(project.place).toEqual({ kind: "worktree", base, branch: "troupe/r1", reason, isMergeable: !isSnapshot });
+      if (!isSnapshot) expect(base).toBe(head);
+      else expect([git(root, "rev-parse", `${base}^`), git(root, "diff", base, "--", "src", "README.md")]).toEqual([head, ""]);
+      expect(existsSync(join(project.workspace.root, "notes.txt"))).toBe(existsSync(join(root, "notes.txt")));
       await work(project);
       expect([fingerprint(root), state()]).toEqual([before, was]);
       const done = await project.finish(end);
@@ -172,9 +178,33 @@ describe("a repository with work that is not committed", () => {
     put(root, "notes.txt", "mine");
     await work(await openExisting({ root, name: "r1" }));
     const again = await openExisting({ root, name: "r1" });
-    expect(again.place).toMatchObject({ kind: "worktree", reason: "the work was begun there" });
+    expect(again.place).toMatchObject({ kind: "worktree", reason: "the work began there" });
     expect((await again.finish(end)).files).toEqual(changed);
     expect(readFileSync(join(root, "notes.txt"), "utf8")).toBe("mine");
+  });
+
+  it("leaves untracked files out that would take too long to read, and names them", async () => {
+    const root = userProject();
+    put(root, "notes.txt", "mine");
+    put(root, "huge.dat", "");
+    // A sparse file: no disk has its bytes.
+    truncateSync(join(root, "huge.dat"), 2 ** 31);
+    const { place, workspace } = await openExisting({ root, name: "r1" });
+    expect(place).toMatchObject({ reason: `${UNCOMMITTED}, without huge.dat, which would take too long to read` });
+    expect(await workspace.list()).toContain("notes.txt");
+    expect(await workspace.list()).not.toContain("huge.dat");
+  });
+
+  it("is changed itself when that is asked for, without commits, and with the earlier contents kept", async () => {
+    const root = userProject();
+    put(root, "src/app.js", "export const app = 'mine';\n");
+    const head = git(root, "rev-parse", "HEAD");
+    const project = await openExisting({ root, name: "r1", inFolder: true });
+    expect([project.place.kind, project.workspace.root]).toEqual(["folder", root]);
+    await work(project);
+    expect((await project.finish(end)).files).toEqual(changed);
+    expect([git(root, "rev-parse", "HEAD"), git(root, "branch", "--list", "troupe/*")]).toEqual([head, ""]);
+    expect(readFileSync(join(root, ".troupe/kept/src/app.js"), "utf8")).toBe("export const app = 'mine';\n");
   });
 
   it("loses nothing that git ignores: the worktree stays then", { tags: ["company", "long"] }, async () => {
@@ -203,9 +233,80 @@ describe("a repository with work that is not committed", () => {
     const theirs = git(root, "rev-parse", "troupe/r1");
     put(root, "dirty.txt", "x");
     const project = await openExisting({ root, name: "r1" });
-    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: "there are uncommitted changes" });
+    expect(project.place).toMatchObject({ branch: "troupe/r1-2", reason: UNCOMMITTED });
     await project.finish(end);
     expect([git(root, "rev-parse", "troupe/r1"), git(root, "branch", "--list", "troupe/r1-2")]).toEqual([theirs, ""]);
+  });
+});
+
+describe("work that continues after its end", () => {
+  /** Finishes work on a dirty repository, and opens it again after something happened. */
+  async function continued(then: (root: string, base: string) => void): Promise<{ root: string; first: string; again: ExistingProject }> {
+    const root = userProject();
+    put(root, "notes.txt", "mine");
+    const project = await openExisting({ root, name: "r1" });
+    await work(project);
+    await project.finish(end);
+    const { base } = project.place as { readonly base: string };
+    then(root, base);
+    return { root, first: base, again: await openExisting({ root, name: "r1" }) };
+  }
+
+  it("gets its branch with its commits and its base again, and its changes are those of both parts", async () => {
+    const { root, first, again } = await continued(() => {});
+    expect(again.place).toMatchObject({ kind: "worktree", base: first, branch: "troupe/r1" });
+    expect(await again.workspace.read("src/new.js")).toBe("export const fresh = true;\n");
+    await again.workspace.write("src/more.js", "export const more = 1;\n");
+    const done = await again.finish(end);
+    expect(done.files).toEqual([...changed, { path: "src/more.js", change: "added" }].sort((a, b) => (a.path < b.path ? -1 : 1)));
+    expect(git(root, "rev-list", "--count", `${first}..troupe/r1`)).toBe("2");
+    expect(git(root, "branch", "--list", "troupe/*").trim()).toBe("troupe/r1");
+  });
+
+  const isTaken = (root: string): void => {
+    git(root, "add", ".");
+    git(root, "commit", "--quiet", "-m", "Take it over");
+  };
+  it.each<[string, (root: string, base: string) => void]>([
+    ["merged it", (root) => (isTaken(root), git(root, "merge", "--quiet", "-m", "Merge", "troupe/r1"))],
+    [
+      "applied its difference",
+      (root, base) => {
+        put(root, "change.patch", `${git(root, "diff", "--binary", base, "troupe/r1")}\n`);
+        git(root, "apply", "change.patch");
+        isTaken(root);
+      },
+    ],
+    ["deleted its branch", (root) => git(root, "branch", "--quiet", "-D", "troupe/r1")],
+  ])("begins with the present files when the user has %s", async (_how, then) => {
+    const { root, again } = await continued(then);
+    expect(await again.workspace.read("notes.txt")).toBe("mine");
+    await again.workspace.write("src/more.js", "export const more = 1;\n");
+    expect((await again.finish(end)).files).toEqual([{ path: "src/more.js", change: "added" }]);
+    expect(git(root, "fsck", "--no-progress", "--no-dangling")).toBe("");
+  });
+
+  it("stays on the branch that the user has checked out since", async () => {
+    const { root, first, again } = await continued((folder) => {
+      git(folder, "clean", "--quiet", "--force");
+      git(folder, "checkout", "--quiet", "troupe/r1");
+    });
+    expect(again.place).toEqual({ kind: "in place", base: first, branch: "troupe/r1" });
+    expect(again.workspace.root).toBe(root);
+  });
+
+  it("goes back to the branch of the work when the user has checked out another one", async () => {
+    const root = userProject();
+    const project = await openExisting({ root, name: "r1" });
+    await work(project);
+    await project.finish(end);
+    git(root, "checkout", "--quiet", "-b", "other", "HEAD^");
+    const again = await openExisting({ root, name: "r1" });
+    expect(again.place).toMatchObject({ kind: "worktree", branch: "main", base: git(root, "rev-parse", "other") });
+    await again.workspace.write("src/more.js", "export const more = 1;\n");
+    await again.finish(end);
+    expect(git(root, "diff", "--name-only", "other", "main").split("\n")).toContain("src/more.js");
+    expect(existsSync(join(root, "src/more.js"))).toBe(false);
   });
 });
 

@@ -99,7 +99,7 @@ const NAMED_FILES = 8;
 
 function changeRows({ change, out }: ResultReport): readonly Fact[] {
   if (change === undefined) return [];
-  const { files, commit, branch, place, reason, left } = change;
+  const { files, commit, branch, base, place, reason, left } = change;
   const named = files.slice(0, NAMED_FILES).map(({ path, change: how }) => `${how === "changed" ? "" : `${how} `}${shown(path, 100)}`);
   const more = files.length > NAMED_FILES ? [`and ${files.length - NAMED_FILES} more`] : [];
   const where =
@@ -111,8 +111,18 @@ function changeRows({ change, out }: ResultReport): readonly Fact[] {
     ["Commit", commit && `${commit.slice(0, 10)}${branch === undefined ? "" : ` on ${shown(branch, 100)}`}`],
     ["Where", where],
     ["Left out", left.length === 0 ? undefined : shown(left.join(", "), 300)],
-    ["Diff", commit && branch && `git -C ${shellWord(out)} show ${place === "worktree" ? shellWord(branch) : commit.slice(0, 10)}`],
+    ["Diff", commit && base && branch && `git -C ${shellWord(out)} diff ${base.slice(0, 10)}..${shellWord(branch)}`],
+    ["Take", commit && takeText(change, out)],
   ];
+}
+
+/** How the user takes over a branch. */
+function takeText({ place, base = "", branch = "", isMergeable }: NonNullable<ResultReport["change"]>, out: string): string | undefined {
+  if (place !== "worktree") return undefined;
+  const git = `git -C ${shellWord(out)}`;
+  if (isMergeable === true) return `${git} merge ${shellWord(branch)}`;
+  const why = "git refuses a merge, because the branch has your uncommitted changes too";
+  return `${git} diff --binary ${base.slice(0, 10)} ${shellWord(branch)} | ${git} apply (${why})`;
 }
 
 function answerLines({ answer }: ResultReport): readonly string[] {
@@ -208,7 +218,11 @@ function nextRows({ questions, goOn, replies, otherModel, tell, delivery }: Resu
   ];
 }
 
-function lookRows({ files }: ResultReport, folder: string): readonly Fact[] {
+function lookRows({ files, change, out }: ResultReport, folder: string): readonly Fact[] {
+  if (change?.place === "worktree" && change.branch !== undefined && change.commit !== undefined) {
+    const copy = `${folder}-${change.branch.split("/").at(-1) ?? ""}`;
+    return [["Try", `git -C ${shellWord(out)} worktree add ${shellWord(copy)} ${shellWord(change.branch)}, and run it there`]];
+  }
   const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));
   const readme = files.find((path) => /^readme(\.md|\.txt)?$/i.test(path));
   const hasTests = files.some((path) => /\.test\.[cm]?js$/.test(path));
