@@ -1,8 +1,6 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
-import type { Fact } from "./screen/layout.ts";
-import { plural } from "./screen/amounts.ts";
-import { shown, type Style } from "./screen/text.ts";
+import { type Fact, plural, shown, type Style } from "./screen/text.ts";
 
 const VerificationReportSchema = z.object({
   verdicts: z.array(

@@ -1,8 +1,6 @@
 import type { JsonObject } from "../kernel/json.ts";
 import type { HumanQuestion } from "../tool/approval.ts";
-import { plural } from "./screen/amounts.ts";
-import { column } from "./screen/layout.ts";
-import { linesOf, shown, shownLine, type Style } from "./screen/text.ts";
+import { column, linesOf, plural, shown, shownLine, type Style } from "./screen/text.ts";
 
 export interface PermissionQuestion extends HumanQuestion {
   readonly tool: string;

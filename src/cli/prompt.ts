@@ -9,9 +9,8 @@ import { fieldFault, filledIn, type FormField, formFields, readField } from "../
 import { checkAnswer, faultsText, type QuestionForm } from "../tool/question-form.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
-import { labelledLines } from "./screen/layout.ts";
+import { labelledLines, linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
-import { linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 

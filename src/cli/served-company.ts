@@ -9,7 +9,17 @@ import { restoreFiles } from "../workspace/restore-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { aboutFor, aboutOf, recordedSettings, standingOf } from "./about.ts";
 import { scratchReplay } from "./commands/replay.ts";
-import { assertOwnProject, type Company, COMPANY, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
+import {
+  assertOwnProject,
+  COMPANY,
+  type Company,
+  type CompanyParts,
+  crewOf,
+  inOutFolder,
+  openCompany,
+  sandboxFor,
+  slugOf,
+} from "./company.ts";
 import { assertSameModule, assertSound, chosenRun, NO_PORTS } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
@@ -17,7 +27,6 @@ import { modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.t
 import type { ChosenModel } from "./model-settings.ts";
 import { withoutFixed } from "./option-values.ts";
 import type { Flags } from "./options.ts";
-import { inOutFolder, slugOf } from "./out-folder.ts";
 import type { Session } from "./session.ts";
 import { type CompanySettings, conflict } from "./settings.ts";
 import { assertOurs, sealOf, type Store } from "./store.ts";

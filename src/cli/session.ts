@@ -9,9 +9,8 @@ import type { FolderSettings } from "./model-settings.ts";
 import { readFlags } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 import { JsonLines, Lines } from "./output.ts";
-import type { TextStyle } from "./screen/layout.ts";
+import { bytesText, columnsOf, shown, styleFor, type TextStyle, wantsColor } from "./screen/text.ts";
 import { Screen } from "./screen/screen.ts";
-import { bytesText, columnsOf, shown, styleFor, wantsColor } from "./screen/text.ts";
 import { type OutputSettings, outputSettings } from "./settings.ts";
 import { writeNewFile } from "./text-file.ts";
 

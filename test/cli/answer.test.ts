@@ -4,7 +4,7 @@ import { WritePrd } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { aboutFor } from "../../src/cli/about.ts";
-import { chosenQuestion } from "../../src/cli/questions.ts";
+import { chosenQuestion } from "../../src/cli/stored-run.ts";
 import { type Company, COMPANY } from "../../src/cli/company.ts";
 import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";

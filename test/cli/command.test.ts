@@ -94,7 +94,7 @@ describe("words without a run", () => {
     [["tetris"], "may be a mistyped command"],
     [["resmue"], "Did you mean: troupe resume?"],
     [["resume"], "STORE_MISSING"],
-    [["runs", "sohw", "x"], "Did you mean: troupe runs show?"],
+    [["runs", "sohw", "x"], "COMMAND_INVALID"],
     [["--outt", "x", "a game"], "Did you mean --out?"],
     [["Create", "a", "game"], 'troupe "Create a game"'],
     [[], "IDEA_MISSING"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { humanPort } from "../../src/cli/prompt.ts";
-import { withoutCodes } from "../../src/cli/screen/layout.ts";
+import { withoutCodes } from "../../src/cli/screen/text.ts";
 import { questionRows } from "../../src/cli/screen/question.ts";
 import { inSession } from "../../src/cli/session.ts";
 import type { Json } from "../../src/kernel/json.ts";

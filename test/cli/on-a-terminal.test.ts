@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { humanPort } from "../../src/cli/prompt.ts";
-import { withoutCodes } from "../../src/cli/screen/layout.ts";
+import { withoutCodes } from "../../src/cli/screen/text.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";

@@ -9,9 +9,7 @@ import { crewReport, wishedRun } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
-import { plural } from "../screen/amounts.ts";
-import { column, type TextStyle, wrapped } from "../screen/layout.ts";
-import { shown } from "../screen/text.ts";
+import { column, plural, shown, type TextStyle, wrapped } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import { isFile, readText } from "../text-file.ts";
 

@@ -23,9 +23,7 @@ import { isReachedByPackage, modelChoice, type ModelSettings } from "../model-se
 import { variableOf } from "../option-values.ts";
 import { ENTRIES, type Flags } from "../options.ts";
 import { providerPackage } from "../provider-model.ts";
-import { momentText, plural } from "../screen/amounts.ts";
-import { type TextStyle, wrapped } from "../screen/layout.ts";
-import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
+import { bytesText, columnsOf, momentText, plural, shown, type TextStyle, wantsColor, wrapped } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import { isStore, storePlace } from "../store.ts";
 

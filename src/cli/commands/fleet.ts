@@ -22,10 +22,8 @@ import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { onlyQuestion } from "../questions.ts";
-import { ageText, counted, plural } from "../screen/amounts.ts";
-import { tableLines } from "../screen/layout.ts";
-import { shown } from "../screen/text.ts";
+import { onlyQuestion } from "../stored-run.ts";
+import { ageText, counted, plural, shown, tableLines } from "../screen/text.ts";
 import { printLines, report, resultStyle, type Session } from "../session.ts";
 import { eventLines } from "./runs-events.ts";
 

@@ -51,7 +51,7 @@ async function forked(session: Session, store: Store, parentId: string, flags: F
     const parts = { settings, chosen, sandbox, folder, store, runId };
     const kept = aboutFor({ ...parts, idea: about.idea, version: host.version, seal: await sealOf(store, runId) });
     // The parent has paid for the shared part.
-    const progress = { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 };
+    const progress = Object.assign(parent.progress, { spent: 0, unpriced: 0, tokens: 0 });
     const { reuse = "all" } = flags;
     const options = { id: runId, at, change, add, about: kept, rounds: settings.rounds, reuse, signal };
     return produce(session, {

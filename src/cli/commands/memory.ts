@@ -9,7 +9,6 @@ import type { StoredMessage } from "../../memory/message-store.ts";
 import type { SimilarMessage } from "../../memory/storage-options.ts";
 import { timeOf } from "../../memory/stored-messages.ts";
 import type { Message } from "../../message/message.ts";
-import { refuseWords } from "../idea.ts";
 import {
   findMessage,
   findRole,
@@ -23,15 +22,24 @@ import {
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
-import { ageText, counted, momentText, plural } from "../screen/amounts.ts";
-import { type Fact, factLines, tableLines, type TextStyle } from "../screen/layout.ts";
-import { bytesText, shortId, shown } from "../screen/text.ts";
+import {
+  ageText,
+  bytesText,
+  counted,
+  type Fact,
+  factLines,
+  momentText,
+  plural,
+  shortId,
+  shown,
+  tableLines,
+  type TextStyle,
+} from "../screen/text.ts";
 import { exportLines, printCompaction, printLines, printResult, report, resultStyle, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
-export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
-  refuseWords(words, "memory");
+export async function memoryLs(session: Session, flags: Flags): Promise<void> {
   const { path, name } = memoryPlace(flags, session);
   if (await isStore(path)) return withMemories(session, flags, async (store) => printRoles(session, await store.roles()));
   session.screen.say(`No memories are kept in ${shown(name, 300)} yet.`);

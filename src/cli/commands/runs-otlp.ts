@@ -11,8 +11,7 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import type { Variables } from "../host.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { plural } from "../screen/amounts.ts";
-import { shown } from "../screen/text.ts";
+import { plural, shown } from "../screen/text.ts";
 import { exportLines, report, type Session } from "../session.ts";
 import { withRun } from "../stored-run.ts";
 

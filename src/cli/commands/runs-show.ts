@@ -10,12 +10,22 @@ import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../host.ts";
 import type { Flags } from "../options.ts";
 import { nextSteps } from "../report.ts";
-import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
-import { type Fact, factLines, tableLines, type TextStyle } from "../screen/layout.ts";
+import {
+  counted,
+  elapsed,
+  type Fact,
+  factLines,
+  momentText,
+  plural,
+  shown,
+  type Style,
+  tableLines,
+  type TextStyle,
+  tokensText,
+} from "../screen/text.ts";
 import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows } from "../screen/summary.ts";
-import { shown, type Style } from "../screen/text.ts";
 import { printResult, resultStyle, type Session } from "../session.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";

@@ -12,13 +12,10 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { exportRun, importRun, linesOf } from "../../runtime/record/transfer.ts";
-import { refuseWords } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
-import { ageText, counted, plural } from "../screen/amounts.ts";
-import { tableLines } from "../screen/layout.ts";
-import { shown } from "../screen/text.ts";
+import { ageText, counted, plural, shown, tableLines } from "../screen/text.ts";
 import { exportLines, printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
 import { conflict } from "../settings.ts";
 import { isStore, type Store, storePlace, withRuns, withStore } from "../store.ts";
@@ -26,9 +23,8 @@ import { shortIdIn, storedRun, withRun } from "../stored-run.ts";
 
 const DEFAULT_LIMIT = 30;
 
-export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
+export async function runsLs(session: Session, flags: Flags): Promise<void> {
   const { host } = session;
-  refuseWords(words, "runs");
   const limit = flags.limit ?? DEFAULT_LIMIT;
   const place = storePlace(flags, host);
   if (!(await isStore(place.path))) {

@@ -2,9 +2,7 @@ import type { Json } from "../../kernel/json.ts";
 import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import { type FormField, formFields } from "../../tool/form-fields.ts";
 import type { QuestionForm } from "../../tool/question-form.ts";
-import { elapsed, momentText } from "./amounts.ts";
-import type { Fact } from "./layout.ts";
-import { linesOf, MAX_QUESTION, shown, shownLine, type Style } from "./text.ts";
+import { elapsed, type Fact, linesOf, MAX_QUESTION, momentText, shown, shownLine, type Style } from "./text.ts";
 
 const NAME = 80;
 const VALUE = 200;
