@@ -16,7 +16,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-role.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
-import { modelsByRole } from "./model-choice.ts";
+import { modelOfRecord, modelsByRole } from "./model-choice.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import type { ReadFile } from "./permission.ts";
 import { humanPort } from "./prompt.ts";
@@ -25,6 +25,10 @@ import type { Session } from "./session.ts";
 import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./settings.ts";
 import { join, resolve } from "node:path";
 import { systemCode } from "../kernel/system-error.ts";
+import type { LoadedRun } from "./stored-run.ts";
+import { aboutOf, recordedSettings, standingOf } from "./about.ts";
+import { assertOurs, type Store } from "./store.ts";
+import type { Flags } from "./options.ts";
 
 export const COMPANY = "software company";
 
@@ -264,4 +268,19 @@ export function slugOf(idea: string): string {
   const cut = words.slice(0, SLUG_LENGTH + 1);
   const atWord = cut.slice(0, Math.max(cut.lastIndexOf("-"), 0));
   return atWord === "" ? words.slice(0, SLUG_LENGTH) : atWord;
+}
+
+/** The parts of a run that continues or is forked, by its record and the options. */
+export async function recordedParts(
+  session: Session,
+  store: Store,
+  { runId, state }: LoadedRun,
+  flags: Flags,
+  hasMessage: boolean = false,
+) {
+  const about = aboutOf(runId, state.about);
+  await assertOurs(store, runId, about, flags.force === true);
+  const settings = recordedSettings(about, standingOf(state, hasMessage), flags);
+  const chosen = await modelOfRecord(session, about, settings, flags);
+  return { about, settings, chosen, sandbox: await sandboxFor(session, settings, chosen.isScripted) };
 }

@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { silentLogger } from "../../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../../kernel/errors.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
@@ -9,8 +8,7 @@ import type { ReplayDifference } from "../../runtime/replay/replay.ts";
 import type { Run } from "../../team/run.ts";
 import { Team } from "../../team/team.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
-import { ioError } from "../../workspace/folders.ts";
-import { temporaryFolder, type TemporaryFolder } from "../../workspace/project-copy.ts";
+import { temporaryFolder } from "../../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "../about.ts";
@@ -47,44 +45,30 @@ async function print(session: Session, runId: string, replayed: Awaited<ReturnTy
 
 async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
   const { signal } = interruptions;
-  const recorded: RunEvent[] = [];
-  const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
-  const about = aboutOf(runId, state.about);
-  const scratch = await scratchFolder();
+  const { team, workspace, recorded, isWhole, remove } = await scratchReplay(journal, runId, signal);
   try {
-    const workspace = fileWorkspace({ root: scratch.path, git: false });
-    const run = (await replayTeam(about, recorded, journal, workspace)).replay(runId, { signal });
+    const run = team.replay(runId, { signal });
     const again: RunEvent[] = [];
     for await (const event of run) again.push(event);
     const found = await foundIn(run, recorded, again);
     const steps = again.filter((event) => event.type === "step.ended").length;
     const files = (await workspace.list()).length;
-    return { ...found, isWhole: state.phase.phase === "ended", events: recorded.length, steps, files };
+    return { ...found, isWhole, events: recorded.length, steps, files };
   } finally {
-    const left = await scratch.remove();
+    const left = await remove();
     if (left !== undefined) screen.warn(left);
   }
 }
 
-export async function scratchReplay(
-  journal: Journal,
-  runId: string,
-  signal: AbortSignal,
-): Promise<{ readonly team: Team; readonly remove: () => Promise<string | undefined> }> {
+export async function scratchReplay(journal: Journal, runId: string, signal: AbortSignal) {
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
   const about = aboutOf(runId, state.about);
-  const scratch = await scratchFolder();
-  const team = await replayTeam(about, recorded, journal, fileWorkspace({ root: scratch.path, git: false }));
-  return { team, remove: () => Promise.resolve(scratch.remove()) };
-}
-
-async function scratchFolder(): Promise<TemporaryFolder> {
-  try {
-    return temporaryFolder("troupe-replay-");
-  } catch (error) {
-    throw ioError(error, "make a temporary folder", tmpdir());
-  }
+  const scratch = temporaryFolder("troupe-replay-");
+  const workspace = fileWorkspace({ root: scratch.path, git: false });
+  const team = await replayTeam(about, recorded, journal, workspace);
+  const isWhole = state.phase.phase === "ended";
+  return { team, workspace, recorded, isWhole, remove: () => Promise.resolve(scratch.remove()) };
 }
 
 async function foundIn(run: Run, recorded: readonly RunEvent[], again: readonly RunEvent[]) {

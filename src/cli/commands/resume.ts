@@ -12,13 +12,12 @@ import type { ResumeOptions } from "../../team/team-options.ts";
 import { Team } from "../../team/team.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import { assertUnchanged, changesSince } from "../../workspace/recorded-files.ts";
-import { aboutOf, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, crewOf, provesProduct, sandboxFor, workerOf } from "../company.ts";
+import { aboutOf, type RunAbout } from "../about.ts";
+import { changesProject, crewOf, provesProduct, recordedParts, workerOf } from "../company.ts";
 import { assertSameModule, NO_PORTS, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, folderName, type Host } from "../host.ts";
-import { modelOfRecord } from "../model-choice.ts";
 import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
@@ -54,7 +53,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
   const short = await shortIdIn(store.journal, runId);
-  const report = resultReport(result, {
+  const finished = resultReport(result, {
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),
     isScripted: about.demo !== undefined,
@@ -67,14 +66,14 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     store: store.path,
     next: nextSteps(result, { short, store, budget: state.budget, isForced: false }),
   });
-  await printSummary(session, report, {
+  await printSummary(session, finished, {
     folder: folderName(host, about.out),
     run: short,
     roundLimit: Math.max(state.bounds.rounds ?? about.rounds, state.round),
     budget: state.budget,
     model: about.model as { readonly id: string },
   });
-  return report.exitCode;
+  return finished.exitCode;
 }
 
 interface Continuation {
@@ -86,17 +85,13 @@ interface Continuation {
 }
 
 async function continueRun(session: Session, { store, run, flags, begin, hasMessage = false }: Continuation): Promise<ExitCode> {
-  const about = aboutOf(run.runId, run.state.about);
-  await assertOurs(store, run.runId, about, flags.force === true);
-  const settings = recordedSettings(about, standingOf(run.state, hasMessage), flags);
-  const { reuse = "all" } = flags;
+  const { reuse = "all", force = false } = flags;
   const { signal } = session.interruptions;
-  const { rounds, force } = settings;
+  const { about, settings, chosen, sandbox } = await recordedParts(session, store, run, flags, hasMessage);
   if (!force) await assertSameModule(session.host, about.crew);
   await confirmChanges(session, about, run, force);
-  const chosen = await modelOfRecord(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
-  const sandbox = await sandboxFor(session, settings, chosen.isScripted);
+  const { rounds } = settings;
   throwIfAborted(signal);
   return produce(session, {
     settings,
