@@ -75,11 +75,11 @@ export function placed(files: Readonly<Record<string, string>> = {}) {
 }
 
 /** A new folder whose store has what some work writes into it. */
-export async function storeWith(work: (journal: Journal) => Promise<unknown>): Promise<string> {
+export async function storeWith(work: (journal: Journal, cwd: string) => Promise<unknown>): Promise<string> {
   const cwd = freshFolder();
   mkdirSync(join(cwd, ".troupe"));
   const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
-  await work(journal);
+  await work(journal, cwd);
   await journal.close();
   return cwd;
 }

@@ -12,25 +12,15 @@ import { playing } from "../adversarial/hostile-model.ts";
 import { positionsOf } from "../long.ts";
 import { answering } from "../runtime/town.ts";
 import { type Child, start } from "./child.ts";
-import { command, contentsOf, eventsIn, freshFolder, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { command, contentsOf, eventsIn, freshFolder, greeting, linesIn, newestIn, taskOf } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */
 const CALLS = 8;
-const words = [
-  `Greet me on a page, not with ${KEY}`,
-  "--crew",
-  "waterfall",
-  "--price",
-  "1,4",
-  "--sandbox",
-  "none",
-  "--out",
-  "project",
-  "--seed",
-  "1",
-  "--json",
-];
+const wordsFor = (url: string): readonly string[] => {
+  const [idea, ...words] = greeting(url, "--price", "1,4", "--out", "project", "--seed", "1", "--json");
+  return [`${idea}, not with ${KEY}`, ...words];
+};
 
 interface Ended {
   readonly cwd: string;
@@ -51,7 +41,7 @@ function unkilled(): Promise<Ended> {
   return (plain ??= (async () => {
     await using stub = await openaiStub({ handler: playing() });
     const cwd = freshFolder();
-    const { stdout, code } = await command(cwd, [...words, "--base-url", stub.url]);
+    const { stdout, code } = await command(cwd, wordsFor(stub.url));
     expect(code).toBe(0);
     return ended(cwd, stdout, stub.requests.map(taskOf));
   })());
@@ -82,7 +72,7 @@ describe("a run that is killed during a model call", () => {
         return { fault: "stall", after: 0 };
       },
     });
-    first.child = start([...words, "--base-url", stub.url], { cwd, env: { OPENAI_API_KEY: KEY } });
+    first.child = start(wordsFor(stub.url), { cwd, env: { OPENAI_API_KEY: KEY } });
     expect(await first.child.ended).toBe("SIGKILL");
 
     const { code, stdout, stderr } = await command(cwd, ["resume", "--json"], { env: { OPENAI_API_KEY: KEY } });
@@ -115,7 +105,7 @@ describe("a run that is killed during a model call", () => {
         return n === 4 ? { fault: "stall", after: 0 } : script(body, n);
       },
     });
-    first.child = start([...words, "--base-url", stub.url], { cwd });
+    first.child = start(wordsFor(stub.url), { cwd });
     await first.child.ended;
     expect((await command(cwd, ["continue", "--quiet"])).code).toBe(0);
     const asked = stub.requests.length;
