@@ -42,16 +42,14 @@ export async function promptLine(
   }
 }
 
-export interface HumanParts {
-  readonly read: ReadFile;
-  readonly allowed: readonly string[];
-}
-
 /**
  * Asks the person at the terminal, one question at a time. Without a terminal a question ends the run with status `waiting`, except for
  * tools that are allowed.
  */
-export function humanPort(session: Session, { read, allowed }: HumanParts): HumanPort | undefined {
+export function humanPort(
+  session: Session,
+  { read, allowed }: { readonly read: ReadFile; readonly allowed: readonly string[] },
+): HumanPort | undefined {
   const isTerminal = canAsk(session.host);
   if (!isTerminal && allowed.length === 0) return undefined;
   let last: Promise<unknown> = Promise.resolve();

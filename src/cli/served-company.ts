@@ -74,12 +74,8 @@ export async function servedCompany(given: ServedCompanyParts): Promise<TeamOpen
   };
 }
 
-interface Choices {
-  readonly settings: CompanySettings;
-  /** Undefined without a model: bundled ideas play from their scripts. */
-  readonly chosen: ChosenModel | undefined;
-  readonly sandbox: Sandbox;
-}
+/** `chosen` is undefined without a model: bundled ideas play from their scripts. */
+type Choices = { readonly settings: CompanySettings; readonly chosen: ChosenModel | undefined; readonly sandbox: Sandbox };
 
 async function started(parts: ServedCompanyParts, choices: Choices, { runId, idea = "" }: TeamRequest): Promise<OpenedTeam> {
   const { session, store } = parts;

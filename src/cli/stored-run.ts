@@ -139,18 +139,15 @@ export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq:
 
 export type LoadedRun = Awaited<ReturnType<typeof loadRun>>;
 
-export interface LoadOptions {
-  readonly signal?: AbortSignal;
-  /** Sequence number of the last event that counts. Default: the last of all. */
-  readonly at?: number | undefined;
-  readonly visit?: (event: RunEvent) => void;
-}
-
 /**
  * Folds the events of a run. `held` has the micro-dollars of calls with unknown cost, counted in full; `began` and `moved` are the times of
- * its first event, which is that of a fork's first own event, and of its last.
+ * its first event, which is that of a fork's first own event, and of its last. @param o.at sequence number of the last event that counts
  */
-export async function loadRun(journal: Journal, runId: string, { signal, at = Infinity, visit }: LoadOptions = {}) {
+export async function loadRun(
+  journal: Journal,
+  runId: string,
+  { signal, at = Infinity, visit }: { signal?: AbortSignal; at?: number | undefined; visit?: (event: RunEvent) => void } = {},
+) {
   const state = new RunState(runId);
   const files = new RecordedFiles();
   const progress = new Progress();

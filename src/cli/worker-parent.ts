@@ -57,7 +57,11 @@ export function toParent(drain: () => void) {
  * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child whose module ends the process reports
  * COMMAND_UNFINISHED and counts as dead.
  */
-export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
+export async function superviseWorker(
+  { host, interruptions }: Session,
+  logger: Logger,
+  died: (identity: string) => Promise<void>,
+): Promise<ExitCode> {
   const { clock } = host;
   let deaths = 0;
   let wasReady = false;
@@ -86,11 +90,6 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
     // Nothing is left to be drained.
     if (interruptions.first !== undefined) return 0;
   }
-}
-
-export interface SuperviseOptions {
-  readonly logger: Logger;
-  readonly died: (identity: string) => Promise<void>;
 }
 
 interface ChildEnd {

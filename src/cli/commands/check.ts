@@ -50,10 +50,8 @@ async function usualFile(cwd: string): Promise<string> {
   throw new UsageError("CREW_UNKNOWN", `Expected a crew to check: there is no ${USUAL} here. Name a file: troupe check crew.yaml`);
 }
 
-type Shown = Omit<CrewReport, "faults" | "warnings"> & {
-  readonly faults: readonly Pick<CrewFinding, "message">[];
-  readonly warnings: readonly Pick<CrewFinding, "message">[];
-};
+type Found = readonly Pick<CrewFinding, "message">[];
+type Shown = Omit<CrewReport, "faults" | "warnings"> & { readonly faults: Found; readonly warnings: Found };
 
 function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
   const { faults, warnings, roles, calls, cost } = report;

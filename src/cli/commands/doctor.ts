@@ -211,23 +211,17 @@ export async function checkOut({ cwd }: Host, out: string = "workspace"): Promis
 export async function checkStore(host: Host, flags: Flags): Promise<Check> {
   const { path, name } = storePlace(flags, host);
   try {
-    const text = (await isStore(path)) ? await storeFacts(path) : await newStoreText(path);
+    let text = "not there yet, made with the first run";
+    if (await isStore(path)) {
+      const { version, runs, bytes } = await journalFacts(path);
+      // A run whose last commits were lost looks like one that was killed before them.
+      text = `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost is unknown`;
+    } else await probeFolder(dirname(path));
     return { name: "store", state: "ok", text: `${shown(name, 300)}: ${text}` };
   } catch (error) {
     const hint = "Keep runs elsewhere: --store <file>, or TROUPE_STORE.";
     return { name: "store", state: "fail", text: errorReport(error, host.env).message, hint };
   }
-}
-
-/** A run whose last commits were lost looks like one that was killed before them: no check can see that. */
-async function storeFacts(path: string): Promise<string> {
-  const { version, runs, bytes } = await journalFacts(path);
-  return `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost cannot be told`;
-}
-
-async function newStoreText(path: string): Promise<string> {
-  await probeFolder(dirname(path));
-  return "not there yet, made with the first run";
 }
 
 export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {

@@ -222,23 +222,12 @@ function whyDead(reason: DeadLetter["reason"]): string {
   }
 }
 
-interface ToolUse {
-  readonly role: string;
-  readonly tool: string;
-  readonly calls: number;
-  readonly failed: number;
-  /** Micro-dollars of the calls, with what ran inside them, and how many of those had no known price. */
-  readonly cost: { readonly known: number; readonly unpriced: number };
-}
+type ToolUse = ReturnType<CallCount["tools"]>[number];
 
-interface Sum {
-  readonly role: string;
-  readonly tool: string;
-  calls: number;
-  failed: number;
-  known: number;
-  unpriced: number;
-}
+/** Calls of a tool, the micro-dollars of them and of what ran inside them, and how many of those had no known price. */
+const noUse = (role: string, tool: string) => ({ role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 });
+
+type Sum = ReturnType<typeof noUse>;
 
 /**
  * Counts the calls of models and tools in the events of a run, in their order. It owns the sums, and what each step belongs to.
@@ -265,7 +254,7 @@ export class CallCount {
     if (sum !== undefined) this.#steps.set(step, { sum, isCall });
   }
 
-  tools(): readonly ToolUse[] {
+  tools() {
     return [...this.#sums.values()].map(({ known, unpriced, ...rest }) => ({ ...rest, cost: { known, unpriced } }));
   }
 
@@ -288,7 +277,7 @@ export class CallCount {
 
   #sumOf(role: string, tool: string): Sum {
     const key = JSON.stringify([role, tool]);
-    const sum = this.#sums.get(key) ?? { role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 };
+    const sum = this.#sums.get(key) ?? noUse(role, tool);
     this.#sums.set(key, sum);
     return sum;
   }

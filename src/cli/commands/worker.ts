@@ -43,7 +43,7 @@ export async function worker(session: Session, flags: Flags, module: string): Pr
     const letGo = host.clock.timer(Number.MAX_SAFE_INTEGER, () => undefined);
     return work(session, flags, { module, bounds, logger }).finally(letGo);
   }
-  return superviseWorker(session, { logger, died: (identity) => reportDeath({ url, ...defined({ schema }) }, identity) });
+  return superviseWorker(session, logger, (identity) => reportDeath({ url, ...defined({ schema }) }, identity));
 }
 
 function boundsOf({ concurrency = "64", tries = 20, grace = 30_000, onTeamChange = "refuse" }: Flags) {

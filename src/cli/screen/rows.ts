@@ -1,7 +1,7 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
-import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import type { Observed, StepStarted } from "../../runtime/record/event.ts";
 import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
-import { type ChecksText, checksText } from "../delivery.ts";
+import { checksText } from "../delivery.ts";
 import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
 
 export interface Frame extends TextStyle {
@@ -115,12 +115,10 @@ function footer(progress: Progress, { style, width, hasEnded, budget, rounds, ag
 
 const CHECKS = "verify project";
 
-export interface CheckLine extends ChecksText {
-  readonly who: string;
-}
+export type CheckLine = NonNullable<ReturnType<typeof checksIn>>;
 
 /** The results of checks that end with this event; undefined for other events. @param progress before it */
-export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): CheckLine | undefined {
+export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>) {
   if (observed.type !== "step.ended" || !observed.ok) return undefined;
   const name = roleOfAct(observed.act);
   const step = progress.roles.get(name)?.work?.step;
@@ -139,7 +137,9 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     case "step.started":
       return [roleOfAct(observed.act), startText(observed)];
     case "step.ended":
-      return [roleOfAct(observed.act), failureText(observed)];
+      // A try that was cut short, by Ctrl-C for one, has no error and did not fail.
+      if (observed.retry !== true || observed.error === undefined) return undefined;
+      return [roleOfAct(observed.act), `try ${observed.try} failed (${shown(observed.error.code, 60)})`];
     case "act.ended":
       return observed.said.length === 0 ? undefined : [observed.role, `said ${shown(saidText(observed))}${costText(progress)}`];
     case "act.failed":
@@ -147,11 +147,6 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     default:
       return undefined;
   }
-}
-
-/** A try that was cut short, by Ctrl-C for one, has no error and did not fail. */
-function failureText({ retry, try: attempt, error }: StepEnded): string | undefined {
-  return retry === true && error !== undefined ? `try ${attempt} failed (${shown(error.code, 60)})` : undefined;
 }
 
 function startText({ kind, name, request, try: attempt }: StepStarted): string | undefined {
