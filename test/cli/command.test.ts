@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/errors.ts";
@@ -9,28 +8,17 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { brokenGreetJs, fence, greetJs } from "../actions/greeter.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
-import { until } from "../workspace/scratch.ts";
 import { run as runProcess, start } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 import { command, eventsIn, expectEnd, expectRefusal, greeting } from "./kept-run.ts";
 
 const cwd = scratchFolder();
-const KEY = "sk-hidden-hidden-hidden-hidden";
 
 /** A new folder to be in. */
 function folder(name: string): string {
   const path = join(cwd, name);
   mkdirSync(path, { recursive: true });
   return path;
-}
-
-/** Whether a process runs or stands still; one that only waits for its parent to notice does not. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/ [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
 }
 
 describe("words without a run", () => {
@@ -45,21 +33,6 @@ describe("words without a run", () => {
   it("prints its version", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
     expect(await runProcess(["--version"], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
-  });
-
-  it.each([
-    [["dmeo"], "Did you mean: troupe demo?"],
-    [["resume"], "STORE_MISSING"],
-    [["runs", "sohw", "x"], "COMMAND_INVALID"],
-    [["--outt", "x", "a game"], "Did you mean --out?"],
-    [[], "IDEA_MISSING"],
-    [["--budget", "abc", "a game"], "OPTION_INVALID"],
-    [["--rounds", "0", "a game"], "OPTION_INVALID"],
-    [["demo", "tetris"], "2048"],
-    [["-f", "missing.md"], "IDEA_UNREADABLE"],
-  ])("refuses %j with 2 and says why, key or not", async (words, reason) => {
-    await expectRefusal(folder("refused"), words, reason, { env: { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: "http://127.0.0.1:9/v1" } });
-    expect(readdirSync(folder("refused"))).toEqual([]);
   });
 
   it("tells an error to a program too", async () => {
@@ -78,16 +51,6 @@ describe("words without a run", () => {
 });
 
 describe("a bundled idea", () => {
-  it("is played without git and without bubblewrap, each told in one line", { tags: ["company", "long"] }, async () => {
-    const at = folder("bare");
-    const { code, stderr, stdout } = await runProcess(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/Tests\s+\d+ passed/);
-    expect(stderr.match(/^.*git is not on the PATH.*$/gm)).toHaveLength(1);
-    expect(stderr.match(/^Bubblewrap does not work here.*$/gm)).toHaveLength(1);
-    expect(readdirSync(join(at, "project"))).not.toContain(".git");
-  });
-
   it("prints events that fold to the run, and the result last", async () => {
     const words = ["demo", "todo", "--out", "project", "--json", "--no-run-tests", "--seed", "7"];
     const { stdout } = await expectEnd(folder("json"), words, 0);
@@ -103,14 +66,6 @@ describe("a bundled idea", () => {
       cost: { known: state.ledger.spent, unpriced: 0 },
       usage: state.ledger.usage,
     });
-  });
-
-  it("ends quietly when nobody reads its output any more", { tags: ["company", "long"] }, async () => {
-    const child = start(["demo", "todo", "--json", "--quiet", "--no-run-tests"], { cwd: folder("pipe") });
-    await child.until("stdout", /\n/);
-    child.process.stdout.destroy();
-    expect(await child.ended).toBe(0);
-    expect(child.said.stderr).toBe("");
   });
 
   it("takes its idea from a file or from its input", async () => {
@@ -142,18 +97,6 @@ describe("a model", () => {
     expect(resultOf(stdout)).toMatchObject({ exitCode: 6, status: "finished", tests: { tests: "failed" } });
   });
 
-  it("is left in good order at the first Ctrl-C, and what is there is kept", { tags: ["company", "long"] }, async () => {
-    await using stub = await openaiStub({ handler: (body, n) => (n < 2 ? playing()(body, n) : { fault: "stall" }) });
-    const at = folder("interrupted");
-    const child = start(greeting(stub.url, "--out", "project"), { cwd: at });
-    await child.until("stderr", /Eve, Project Manager {2}WriteTasks/);
-    child.process.kill("SIGINT");
-    expect(await child.ended).toBe(130);
-    expect(child.said.stderr).toContain("Stopping, and keeping what is there.");
-    expect(child.said.stdout).toMatch(/^Stopped: Ctrl-C was pressed\. What was written is kept\./);
-    expect(readdirSync(join(at, "project/docs"))).toEqual(expect.arrayContaining(["prd", "system_design"]));
-  });
-
   it("never tells $0 for a call without a known price that Ctrl-C cut off", async () => {
     let tell = (): void => {};
     const asked = new Promise<void>((resolve) => (tell = resolve));
@@ -171,39 +114,6 @@ describe("a model", () => {
     expect(host.stdout.text).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
   });
 
-  it(
-    "is left at once at the second signal, and neither a process nor a copy of the project stays",
-    { tags: ["company", "long"] },
-    async () => {
-      const [at, temporary] = [folder("twice"), folder("twice-temporary")];
-      let tell: (pid: number) => void = () => {};
-      const begun = new Promise<number>((resolve) => (tell = resolve));
-      const began = createServer();
-      began.on("connection", (socket) => socket.on("data", (pid) => tell(Number(pid))).on("error", () => {}));
-      await new Promise<void>((resolve) => began.listen(0, "127.0.0.1", resolve));
-      // A runner that stands still does not hear that it shall end: the first signal waits for it.
-      const still = [
-        'import { connect } from "node:net";',
-        'process.kill(process.ppid, "SIGSTOP");',
-        `connect(${(began.address() as AddressInfo).port}, "127.0.0.1").write(String(process.ppid));`,
-        "setInterval(() => {}, 1000);",
-        "",
-      ].join("\n");
-      await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": fence(still) }) });
-      const child = start(greeting(stub.url, "--no-code-review"), { cwd: at, env: { TMPDIR: temporary } });
-      const runner = await begun;
-      expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^troupe-sandbox-/)]);
-      child.process.kill("SIGINT");
-      await child.until("stderr", /Stopping, and keeping/);
-      child.process.kill("SIGTERM");
-      expect(await child.ended).toBe(130);
-      expect(child.said.stdout).toBe("");
-      expect(readdirSync(temporary)).toEqual([]);
-      await until(() => !isAlive(runner));
-      began.close();
-    },
-  );
-
   it("is left in good order when its terminal is closed, however often that is told", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
     const child = start(greeting(stub.url, "--out", "project", "--json"), { cwd: folder("hung-up") });
@@ -217,18 +127,5 @@ describe("a model", () => {
   it("without a known price is not bound by a budget: that is refused, and told how", async () => {
     const words = greeting("http://127.0.0.1:9/v1", "--model", "my-own", "--budget", "1");
     await expectRefusal(folder("unpriced"), words, "--allow-unpriced");
-  });
-});
-
-describe("a folder that cannot be used", () => {
-  it.each([
-    ["a file", "file", "WORKSPACE_NOT_A_FOLDER"],
-    ["a folder below a file", "file/below", "WORKSPACE_"],
-    ["a name no folder can have", "", "OPTION_INVALID"],
-  ])("such as %s is refused with 2", async (_what, out, reason) => {
-    const at = folder("unusable");
-    writeFileSync(join(at, "file"), "mine");
-    await expectRefusal(at, ["demo", "todo", "--out", out], reason);
-    expect(readFileSync(join(at, "file"), "utf8")).toBe("mine");
   });
 });

@@ -12,7 +12,7 @@ import { playing } from "../adversarial/hostile-model.ts";
 import { positionsOf } from "../long.ts";
 import { answering } from "../runtime/town.ts";
 import { type Child, start } from "./child.ts";
-import { command, contentsOf, eventsIn, freshFolder, greeting, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { command, contentsOf, eventsIn, expectEnd, freshFolder, greeting, linesIn, newestIn, taskOf } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */
@@ -154,10 +154,12 @@ async function lived(killAt?: number): Promise<AgentEnded> {
     },
   });
   const options = { cwd, env: { OPENAI_API_KEY: KEY } };
-  first.child = start([...agentWords, "--base-url", stub.url], options);
-  const end = await first.child.ended;
-  expect(end).toBe(killAt === undefined ? 0 : "SIGKILL");
-  const stdout = killAt === undefined ? first.child.said.stdout : (await command(cwd, ["resume", "--json"], options)).stdout;
+  const words = [...agentWords, "--base-url", stub.url];
+  if (killAt !== undefined) {
+    first.child = start(words, options);
+    expect(await first.child.ended).toBe("SIGKILL");
+  }
+  const { stdout } = await expectEnd(cwd, killAt === undefined ? words : ["resume", "--json"], 0, "", options);
   expect(stub.rejected).toEqual([]);
   const result = linesIn(stdout).at(-1) as ResultReport;
   return {
