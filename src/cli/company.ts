@@ -8,7 +8,6 @@ import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { Team } from "../team/team.ts";
 import { chooseSandbox } from "../workspace/choose-sandbox.ts";
-import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
@@ -22,7 +21,7 @@ import type { ReadFile } from "./permission.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./settings.ts";
+import type { CompanySettings, CrewSettings, Worker } from "./settings.ts";
 import { join, resolve } from "node:path";
 import { systemCode } from "../kernel/system-error.ts";
 import type { LoadedRun } from "./stored-run.ts";
@@ -33,6 +32,8 @@ import type { Flags } from "./options.ts";
 export const COMPANY = "software company";
 
 const MAX_PLAN = 2_000;
+/** More paths with changes of the user's are not kept with a run; then nothing is committed. */
+const MAX_DIRTY = 2_000;
 
 export interface CompanyParts {
   readonly settings: CompanySettings;
@@ -57,21 +58,13 @@ export async function openCompany(session: Session, parts: CompanyParts) {
   // An agent in a user's folder changes files that it was asked to change; it has seen them.
   const isOwn = (path: string, content: Uint8Array): boolean => isGuest || past?.expected(path)?.has(sha256Of(content)) === true;
   const isChange = settings.agent === undefined && changesProject(settings.crew);
-  const existing = isChange
-    ? await (
-        await import("../workspace/existing-project.ts")
-      ).openExisting({
-        root: folder,
-        name: runId,
-        isOwn,
-        earlier: past?.paths ?? [],
-        signal,
-      })
-    : undefined;
+  const loaded = isChange ? await import("../workspace/existing-project.ts") : undefined;
+  const existing = await loaded?.openExisting({ root: folder, name: runId, isOwn, earlier: past?.paths ?? [], signal });
   const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
   const force = isContinued || settings.force || isGuest;
   const workspace = existing?.workspace ?? (await openWorkspace({ root: folder, force, git, signal, isOwn }));
-  const dirty = settings.agent === undefined || isContinued ? {} : await dirtyIn(workspace, signal);
+  const state = settings.agent === undefined || isContinued ? undefined : await workspace.inspectGit(signal);
+  const dirty = state === undefined || state.changed.length > MAX_DIRTY ? {} : { dirty: state.changed };
   const { close, tools } = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
   try {
     const mcpTools = tools.length === 0 ? {} : { mcpTools: tools.map(({ spec }) => spec) };
@@ -176,14 +169,6 @@ export function worksInNamedFolder(settings: CompanySettings): boolean {
 async function holdsFilesAlone(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch((): string[] => []);
   return names.some((name) => name !== ".troupe") && !names.includes(".git");
-}
-
-/** More paths with changes of the user's are not kept with a run; then nothing is committed. */
-const MAX_DIRTY = 2_000;
-
-async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<Pick<AgentSettings, "dirty">> {
-  const state = await workspace.inspectGit(signal);
-  return state === undefined || state.changed.length > MAX_DIRTY ? {} : { dirty: state.changed };
 }
 
 /**

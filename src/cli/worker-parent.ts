@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { onAbort } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -19,6 +19,7 @@ const STEADY = 60_000;
 const MAX_DEATHS = 10;
 
 const DRAIN = "drain";
+const STREAMS: StdioOptions = ["ignore", "inherit", "inherit", "ipc"];
 
 export function isWorkerChild(host: Host): boolean {
   return host.env[CHILD] === "1" && process.send !== undefined;
@@ -67,7 +68,8 @@ export async function superviseWorker(
   let wasReady = false;
   for (;;) {
     const began = clock.now();
-    const child = startedChild();
+    const env = { ...process.env, [CHILD]: "1" };
+    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], { stdio: STREAMS, env });
     const { code, signal, identity, isDrained } = await childEnd(child, { host, interruptions });
     wasReady ||= identity !== undefined;
     if (!isDrained && identity !== undefined) {
@@ -99,13 +101,6 @@ interface ChildEnd {
   readonly identity: string | undefined;
   /** True when it said that it has given its runs back. */
   readonly isDrained: boolean;
-}
-
-function startedChild(): ChildProcess {
-  return spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: { ...process.env, [CHILD]: "1" },
-  });
 }
 
 function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "host" | "interruptions">): Promise<ChildEnd> {

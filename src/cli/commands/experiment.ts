@@ -1,3 +1,4 @@
+import { defined } from "../../kernel/value-kind.ts";
 import { access, writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -37,10 +38,7 @@ export async function experimentRun(session: Session, flags: Flags, module: stri
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
   const out = flags.anew === true ? await freeFolder(wanted) : wanted;
   const { rows, failed, kept } = await runExperiment(experiment, {
-    ...bounds,
-    ...(flags.workers === undefined ? {} : { workers: flags.workers }),
-    out,
-    again: flags.again === true,
+    ...{ ...bounds, ...defined({ workers: flags.workers }), out, again: flags.again === true },
     onProgress: progressPrinter(session),
   });
   const exitCode = failed === 0 ? 0 : 1;
@@ -59,9 +57,8 @@ export async function experimentVerify(session: Session, flags: Flags, module: s
   const found = await verifyExperiment(experiment, {
     onProgress: ({ total, done }) => print({ total, done, failed: 0, kept: 0, ms: clock.now() - began }),
     ...bounds,
-    ...(runs === undefined ? {} : { runs }),
-    ...(concurrency === undefined ? {} : { concurrency: concurrency.split(",").map((one) => wholeNumber("--concurrency", one, MAX)) }),
-    ...(node === undefined ? {} : { nodes: [process.execPath, ...node] }),
+    ...defined({ runs, concurrency: concurrency?.split(",").map((one) => wholeNumber("--concurrency", one, MAX)) }),
+    ...defined({ nodes: node && [process.execPath, ...node] }),
   });
   const { isEqual, ways, differences, warnings } = found;
   for (const warning of warnings) session.screen.print([session.screen.style.warn(shown(warning, 600))], 2);
@@ -77,12 +74,7 @@ export async function experimentVerify(session: Session, flags: Flags, module: s
 
 export async function experimentReplay(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out } = await asked(session, module, flags);
-  const replay = await replayCell(experiment, {
-    ...bounds,
-    cell: flags.cell ?? 0,
-    rep: flags.rep ?? 0,
-    out,
-  });
+  const replay = await replayCell(experiment, { ...bounds, cell: flags.cell ?? 0, rep: flags.rep ?? 0, out });
   const { row, journal, place, changed = [], events } = replay;
   const exitCode = changed.length === 0 ? 0 : 1;
   const facts = { type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length };
@@ -111,7 +103,7 @@ async function asked({ host, interruptions }: Session, file: string, flags: Flag
   const name = shown(file, 200);
   if (!(await succeeds(access(path)))) throw unreadable(`a module with an experiment at ${name}, got no such file. ${HINT}`);
   const exported = Object.values(await importedModule(path, "a module with an experiment", "EXPERIMENT_UNREADABLE"));
-  const found = [...new Set(exported)].filter(isExperiment);
+  const found = [...new Set(exported)].filter((one): one is AnyExperiment => anExperiment.fits(one));
   const named = flags.name === undefined ? found : found.filter((one) => one.name === flags.name);
   const [experiment] = named;
   if (experiment === undefined || named.length > 1) {
@@ -127,18 +119,14 @@ async function asked({ host, interruptions }: Session, file: string, flags: Flag
     bounds: {
       module: pathToFileURL(path).href,
       signal: interruptions.signal,
-      ...(timeLimit === undefined ? {} : { timeLimit: timeLimit || Number.MAX_SAFE_INTEGER }),
-      ...(memory === undefined ? {} : { memory: wholeNumber("--memory", memory, MAX) }),
+      ...defined({ timeLimit: timeLimit === 0 ? Number.MAX_SAFE_INTEGER : timeLimit }),
+      ...defined({ memory: memory === undefined ? undefined : wholeNumber("--memory", memory, MAX) }),
     },
   };
 }
 
 function unreadable(expected: string): UsageError {
   return new UsageError("EXPERIMENT_UNREADABLE", `Expected ${expected}`);
-}
-
-function isExperiment(value: unknown): value is AnyExperiment {
-  return anExperiment.fits(value);
 }
 
 function folderName(name: string): string {
@@ -224,7 +212,7 @@ export async function experimentTable(session: Session, flags: Flags, dir: strin
   const of = columnsIn(flags.of);
   const rest = kept.params.filter((name) => !by.includes(name) && of?.includes(name) !== true);
   const rows = kept.rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !rest.includes(name))));
-  const table = tableOf(rows, { by, ...(of === undefined ? {} : { of }) });
+  const table = tableOf(rows, { by, ...defined({ of }) });
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
   else if (flags.csv === true) session.host.stdout.write(csvTable(table));
   else await printLines(session, shownTable(table, resultStyle(session)));
@@ -292,7 +280,7 @@ function plotOptions(kept: KeptExperiment, rows: readonly Row[], flags: Flags): 
   if (kind !== "heatmap" && flags.value !== undefined)
     throw new UsageError("OPTION_INVALID", `Expected --value with --kind heatmap, got it with ${kind}. Name the column by --y.`);
   if (kind === "heatmap") return { kind, x, y: flags.y ?? variedIn(kept, x), value: flags.value ?? measuredIn(kept, x, rows), title };
-  const series = flags.series === undefined ? {} : { series: flags.series };
+  const series = defined({ series: flags.series });
   if (kind === "histogram") return { kind, x, title, ...series };
   return { kind, x, y: flags.y ?? measuredIn(kept, x, rows), title, ...series };
 }

@@ -73,7 +73,7 @@ const MAX_INDENT = 40;
 export function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<void> {
   const { last = 20, run } = flags;
   return withMemory(session, flags, given, async (store, roleId) => {
-    const all = await store.reading(roleId).entries();
+    const all = await store.memory(roleId).entries();
     const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
     if (messageId !== undefined) {
       const entry = findMessage(entries, messageId);
@@ -161,7 +161,7 @@ export async function memorySearch(session: Session, flags: Flags, ...words: str
     const found: MemoryHit[] = [];
     for (const roleId of flags.role === undefined ? ids : [findRole(ids, flags.role)]) {
       throwIfAborted(signal);
-      for (const hit of await store.reading(roleId).searchSimilar(text, { k, signal })) found.push({ roleId, ...hit });
+      for (const hit of await store.memory(roleId).searchSimilar(text, { k, signal })) found.push({ roleId, ...hit });
     }
     await printFound(session, found.toSorted((a, b) => b.score - a.score).slice(0, k));
   });
@@ -189,7 +189,7 @@ function printFound(session: Session, rows: readonly MemoryHit[]): Promise<void>
 
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<void> {
   return withMemory(session, flags, given, async (store, roleId) => {
-    const snapshot = await exportSnapshot(store.reading(roleId), { clock: session.host.clock });
+    const snapshot = await exportSnapshot(store.memory(roleId), { clock: session.host.clock });
     const done = (): [string, object] => [
       `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
       { roleId, messages: snapshot.messages },
@@ -209,7 +209,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
       await confirmRemoval(session, `${question} They cannot be separated again.`, flags.yes === true);
     }
-    const { messages, added } = await importContent(content, store.writing(roleId));
+    const { messages, added } = await importContent(content, store.memory(roleId));
     const known = messages - added;
     const rest = known === 0 ? "" : ` ${plural(known, "message")} ${known === 1 ? "was" : "were"} there already.`;
     const text = `Imported ${plural(added, "message")} into ${shown(roleId, 100)}.${rest}`;
@@ -230,7 +230,7 @@ export function memoryRebuild(session: Session, flags: Flags, given: string): Pr
     const foreign = vectors.reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
     const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program must make them again.`;
     await confirmRemoval(session, question, flags.yes === true || foreign === 0);
-    const storage = store.writing(roleId, hashingEmbedder());
+    const storage = store.memory(roleId, hashingEmbedder());
     await storage.rebuild({ signal: session.interruptions.signal });
     const { size: messages } = storage;
     const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
@@ -260,7 +260,7 @@ async function forget(
   const ids = await roleIds(store);
   const old = new Map<string, number>();
   for (const roleId of given === undefined ? ids : [findRole(ids, given)]) {
-    const messages = (await store.reading(roleId).entries()).filter((entry) => timeOf(entry) < before).length;
+    const messages = (await store.memory(roleId).entries()).filter((entry) => timeOf(entry) < before).length;
     if (messages > 0) old.set(roleId, messages);
   }
   const [[first = ""] = []] = old;
@@ -269,7 +269,7 @@ async function forget(
   await confirmRemoval(session, `Forget ${plural(sum, "message")} of ${whose}? They are gone for good.`, isAgreed || sum === 0);
   let forgotten = 0;
   for (const roleId of old.keys()) {
-    const messages = await store.writing(roleId).deleteOlderThan(before);
+    const messages = await store.memory(roleId).deleteOlderThan(before);
     forgotten += messages;
     await session.json?.write({ type: "forgotten", roleId, messages });
   }

@@ -1,5 +1,5 @@
 import { edgeText, faultCountsText, schedulerOf, tickText } from "../../inspector/view/run-terms.ts";
-import { isRecord } from "../../kernel/value-kind.ts";
+import { defined, isRecord } from "../../kernel/value-kind.ts";
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunEvent, Sent, StepEnded } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
@@ -57,9 +57,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     calls.add(event);
     const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
     for (const [nth, { message, to, dead, dropped, due, faults }] of sent.entries()) {
-      const fate = { ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
-      const path = { ...(due === undefined ? {} : { due }), ...(faults === undefined ? {} : { faults }) };
-      said.push({ seq: event.seq, nth, message, to, ...fate, ...path });
+      said.push({ seq: event.seq, nth, message, to, ...defined({ dead, dropped, due, faults }) });
     }
   };
   const run = await loadRun(journal, runId, { signal, visit });
