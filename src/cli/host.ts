@@ -110,7 +110,7 @@ export class Interruptions {
 export function addressSecrets(text: string): readonly string[] {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const passwords = [url?.password ?? "", url?.searchParams.get("password") ?? ""].filter((password) => password !== "");
-  return passwords.length === 0 ? [] : [text.trim(), ...passwords, ...passwords.map((text) => unescape(text))];
+  return passwords.length === 0 ? [] : [text.trim(), ...passwords, ...passwords.map((one) => unescape(one))];
 }
 
 const KEY_NAME = /_API_KEY$|^AWS_(?:SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN_BEDROCK)$/;

@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_541;
+export const MAX_LINES = 109_224;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_390,
   agent: 4_562,
   checks: 4_308,
-  cli: 10_751,
+  cli: 10_434,
   client: 807,
   edges: 373,
   fleet: 1_793,
