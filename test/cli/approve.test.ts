@@ -4,7 +4,7 @@ import type { Human } from "../../src/index.ts";
 import { command, expectEnd, freshFolder, newestIn } from "./kept-run.ts";
 
 /** Asks about `first`, and takes the answers one after another. */
-async function asked(...answers: readonly string[]): Promise<{ readonly value: string; readonly questions: readonly string[] }> {
+async function asked(...answers: readonly string[]) {
   const questions: string[] = [];
   const left = [...answers];
   const ask = (question: string): Promise<string> => {

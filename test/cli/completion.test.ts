@@ -23,13 +23,8 @@ const kept = storeWith(async (journal) => {
   }
 });
 
-interface Completed {
-  readonly kind: string;
-  readonly words: readonly string[];
-}
-
 /** What can stand at the end of a line, without descriptions. */
-async function at(line: string, cwd = "/nowhere"): Promise<Completed> {
+async function at(line: string, cwd = "/nowhere") {
   const { code, stdout, stderr } = await command(cwd, ["__complete", "bash", "--", ...line.split(" ")]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [kind = "", ...words] = stdout.trimEnd().split("\n");

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
-import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
+import { openaiStub } from "../../src/testing/index.ts";
 import { fence, prd } from "../actions/greeter.ts";
 import { git, playing, resultOf } from "../adversarial/hostile-model.ts";
 import { someOf } from "../long.ts";
@@ -21,20 +21,12 @@ import {
   taskOf,
 } from "./kept-run.ts";
 
-interface Parent {
-  readonly cwd: string;
-  readonly id: string;
-  readonly events: readonly RunEvent[];
-  readonly result: ResultReport;
-  readonly stub: OpenAIStub;
-}
-
 /** A whole run of the small project, which every test forks. */
 const parent = parentRun();
 
 afterAll(async () => (await parent).stub.close());
 
-async function parentRun(): Promise<Parent> {
+async function parentRun() {
   const stub = await openaiStub({ handler: playing({ "RewriteCode: src/greet.js (round 1)": fence("x") }) });
   const cwd = freshFolder();
   const { stdout } = await expectEnd(cwd, greeting(stub.url, "--price", "1,4", "--out", "project", "--seed", "1", "--json"), 0);

@@ -11,11 +11,7 @@ import type { QuestionForm } from "../../src/tool/question-form.ts";
 import { fakeHost } from "./fake-host.ts";
 
 /** Asks one question on a terminal, where these lines are typed. */
-async function asked(
-  question: Partial<HumanQuestion>,
-  typed: readonly string[],
-  { columns = 80 }: { readonly columns?: number } = {},
-): Promise<{ readonly answer: Json | undefined; readonly error: unknown; readonly said: string; readonly left: number }> {
+async function asked(question: Partial<HumanQuestion>, typed: readonly string[], { columns = 80 }: { readonly columns?: number } = {}) {
   const host = fakeHost({ isTTY: true });
   Object.assign(host.stderr, { columns });
   const lines = [...typed];

@@ -22,18 +22,12 @@ const wordsFor = (url: string): readonly string[] => {
   return [`${idea}, not with ${KEY}`, ...words];
 };
 
-interface Ended {
-  readonly cwd: string;
-  readonly stdout: string;
-  readonly result: ResultReport;
-  /** What the model was asked for, in order. */
-  readonly tasks: readonly string[];
-}
-
-function ended(cwd: string, stdout: string, tasks: readonly string[]): Ended {
+/** @param tasks what the model was asked for, in order */
+function ended(cwd: string, stdout: string, tasks: readonly string[]) {
   return { cwd, stdout, result: linesIn(stdout).at(-1) as ResultReport, tasks };
 }
 
+type Ended = ReturnType<typeof ended>;
 let plain: Promise<Ended> | undefined;
 
 /** The run that nobody killed. */
@@ -136,14 +130,7 @@ function answer({ messages }: OpenAIBody): StubReply {
   return SCRIPT[messages.filter(({ role }) => role === "tool").length] ?? "nothing is left to do";
 }
 
-interface AgentEnded {
-  readonly note: string;
-  readonly answer: string | undefined;
-  readonly events: string;
-  readonly calls: number;
-}
-
-async function lived(killAt?: number): Promise<AgentEnded> {
+async function lived(killAt?: number) {
   const cwd = freshFolder();
   const first: { child?: Child } = {};
   await using stub = await openaiStub({

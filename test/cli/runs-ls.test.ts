@@ -19,14 +19,12 @@ function folderWith(ids: readonly string[]): Promise<string> {
 const IDS = ["one", "two", "three", "four", "five"];
 const kept = folderWith(IDS);
 
-interface Line {
-  readonly type: string;
-  readonly id?: string;
-  readonly after?: string;
-}
-
-async function listed(cwd: string, words: readonly string[]): Promise<readonly Line[]> {
-  return linesIn((await command(cwd, ["runs", "ls", "--json", ...words])).stdout) as readonly Line[];
+async function listed(cwd: string, words: readonly string[]) {
+  return linesIn((await command(cwd, ["runs", "ls", "--json", ...words])).stdout) as readonly {
+    readonly type: string;
+    readonly id?: string;
+    readonly after?: string;
+  }[];
 }
 
 describe("troupe runs ls", () => {
