@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { filesBelow, manifest, root } from "./architecture/read-house.ts";
+import { command as troupe } from "./cli/kept-run.ts";
 import { shownCode } from "../tools/example-code.mjs";
 import { anchors, codeBlocks, commands, links, words, type CodeBlock } from "./docs/markdown.ts";
 
@@ -24,13 +24,10 @@ describe.each(pages)("%s", (page) => {
     );
   });
 
-  it("shows only commands that exist", () => {
+  it("shows only commands that exist", async () => {
     const shell = codeBlocks(text).filter((block) => /^(sh|bash|shell|console)$/.test(block.language));
-    expect(
-      shell.flatMap((block) =>
-        commands(block).flatMap((command) => commandTrouble(command).map((trouble) => `${page}:${block.line}: ${command}: ${trouble}`)),
-      ),
-    ).toEqual([]);
+    for (const command of shell.flatMap((block) => commands(block)))
+      expect([command, await commandTrouble(command)]).toEqual([command, []]);
   });
 
   it("names only files that are there", () => {
@@ -73,7 +70,7 @@ function codeTrouble(page: string, block: CodeBlock): string[] {
   return shown === block.code.trim() ? [] : [`${place}: differs from ${block.from}; npm run reference writes it:\n${shown}`];
 }
 
-function commandTrouble(command: string): string[] {
+async function commandTrouble(command: string): Promise<readonly string[]> {
   const [program = "", ...args] = words(command);
   if (program === "npm") return npmTrouble(args);
   if (program === "troupe") return troupeTrouble(args);
@@ -82,7 +79,7 @@ function commandTrouble(command: string): string[] {
   return [];
 }
 
-function npmTrouble([command = "", ...args]: readonly string[]): string[] {
+async function npmTrouble([command = "", ...args]: readonly string[]): Promise<readonly string[]> {
   if (!NPM_COMMANDS.includes(command)) return [`npm has no command ${command}`];
   const script = command === "run" ? args[0] : ["start", "test"].includes(command) ? command : undefined;
   if (script !== undefined && manifest.scripts[script] === undefined) return [`package.json has no script ${script}`];
@@ -90,8 +87,8 @@ function npmTrouble([command = "", ...args]: readonly string[]): string[] {
   return command === "start" && passed !== -1 ? troupeTrouble(args.slice(passed + 1)) : [];
 }
 
-function troupeTrouble(args: readonly string[]): string[] {
-  const help = helpOf(args);
+async function troupeTrouble(args: readonly string[]): Promise<readonly string[]> {
+  const help = await helpOf(args);
   return args
     .filter((word) => /^--?[a-z]/i.test(word))
     .map((flag) => flag.replace(/=.*$/, ""))
@@ -99,27 +96,22 @@ function troupeTrouble(args: readonly string[]): string[] {
     .map((flag) => `troupe has no ${flag}`);
 }
 
-const helps = new Map<string, string>();
-
 /** What the command's help says, and that of the commands it names below each other. */
-function helpOf(args: readonly string[]): string {
-  let help = helpOnce([]);
+async function helpOf(args: readonly string[]): Promise<string> {
+  let help = await helpOnce([]);
   let last = help;
   for (const [nth, word] of args.entries()) {
     if (!/^[a-z]+$/.test(word) || !new RegExp(`^ +${word}\\b`, "m").test(last)) break;
-    last = helpOnce(args.slice(0, nth + 1));
+    last = await helpOnce(args.slice(0, nth + 1));
     help += `\n${last}`;
   }
   return help;
 }
 
-function helpOnce(args: readonly string[]): string {
-  const known = helps.get(args.join(" "));
-  if (known !== undefined) return known;
-  const ended = spawnSync(process.execPath, [manifest.bin["troupe"] ?? "", ...args, "--help"], { cwd: root, encoding: "utf8" });
-  expect(ended, ended.stderr).toMatchObject({ status: 0 });
-  helps.set(args.join(" "), ended.stdout);
-  return ended.stdout;
+async function helpOnce(args: readonly string[]): Promise<string> {
+  const { code, stdout } = await troupe(root, [...args, "--help"]);
+  expect([args, code]).toEqual([args, 0]);
+  return stdout;
 }
 
 /** A file that a page starts must exist; one in dist, its source. */

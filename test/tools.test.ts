@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findProgram } from "../src/workspace/program-path.ts";
 import { STEPS, tally, verify } from "../tools/verify.mjs";
 import { manifest, root } from "./architecture/read-house.ts";
 
@@ -78,13 +79,12 @@ describe(".ci/run", () => {
   /** Runs the gate where nothing but these programs is found, so that nothing is installed. @param npm the program `npm` */
   function gate(npm: string | undefined): readonly [last: string | undefined, code: number | null] {
     const programs = mkdtempSync(join(folder, "programs-"));
-    for (const name of ["bash", "dirname", "mktemp", "tee", "tail", "grep", "rm"]) symlinkSync(programPath(name), join(programs, name));
+    for (const name of ["bash", "dirname", "mktemp", "tee", "tail", "grep", "rm"])
+      symlinkSync(findProgram(name) ?? "", join(programs, name));
     if (npm !== undefined) writeFileSync(join(programs, "npm"), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
     const { stdout, status } = spawnSync(join(programs, "bash"), [join(root, ".ci/run")], { encoding: "utf8", env: { PATH: programs } });
     return [stdout.trimEnd().split("\n").at(-1), status];
   }
-
-  const programPath = (name: string): string => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
 
   it.each([
     ["the counts of the verification", "echo 3 passed, 0 failed", "3 passed, 0 failed", 0],

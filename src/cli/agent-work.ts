@@ -1,5 +1,5 @@
 import { listed } from "../kernel/value-text.ts";
-import type { StepEnded, StepStarted } from "../runtime/record/event.ts";
+import type { StepEnded } from "../runtime/record/event.ts";
 import type { Run } from "../team/run.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import type { CommitReport } from "./report.ts";
@@ -60,7 +60,8 @@ export function watchAgent({ screen }: Session, run: Run): void {
   run.on("step.started", (started) => {
     if (started.kind !== "tool" || started.in !== undefined) return;
     calls.add(started.key);
-    screen.say(`${style.active(shown(started.name, 60))} ${style.faint(shown(argumentsOf(started), CALL))}`);
+    const { args = {} } = started.request as { readonly args?: unknown };
+    screen.say(`${style.active(shown(started.name, 60))} ${style.faint(shown(JSON.stringify(args), CALL))}`);
   });
   run.on("step.ended", (ended) => {
     if (calls.delete(ended.key)) {
@@ -68,20 +69,11 @@ export function watchAgent({ screen }: Session, run: Run): void {
       screen.say(`  ${(isOk ? style.faint : style.warn)(shown(words, RESULT))}`);
       return;
     }
-    const lines = hasCalls(ended) ? (said.get(ended.key) ?? "").split("\n") : [];
+    const { toolCalls } = (ended.value ?? {}) as { readonly toolCalls?: unknown };
+    const lines = Array.isArray(toolCalls) && toolCalls.length > 0 ? (said.get(ended.key) ?? "").split("\n") : [];
     for (const line of lines) if (line.trim() !== "") screen.say(`  ${shown(line, MAX_LINE)}`);
     if (ended.retry !== true) said.delete(ended.key);
   });
-}
-
-function argumentsOf({ request }: StepStarted): string {
-  const { args } = request as { readonly args?: unknown };
-  return JSON.stringify(args ?? {});
-}
-
-function hasCalls({ value }: StepEnded): boolean {
-  const { toolCalls } = (value ?? {}) as { readonly toolCalls?: unknown };
-  return Array.isArray(toolCalls) && toolCalls.length > 0;
 }
 
 function resultOf({ value, error }: StepEnded): { readonly isOk: boolean; readonly words: string } {

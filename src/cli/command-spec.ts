@@ -8,7 +8,6 @@ export type OptionUse = OptionName | `${string}:` | { readonly [Name in OptionNa
 export type Handler = (session: Session, flags: Flags, ...args: string[]) => Promise<ExitCode | void>;
 
 export interface CommandSpec {
-  readonly name: string;
   readonly text: string;
   /** The heading of this command and those that follow. */
   readonly group?: string;
@@ -19,10 +18,13 @@ export interface CommandSpec {
   readonly continues?: true;
   readonly isDefault?: true;
   readonly examples?: string;
-  readonly commands?: readonly CommandSpec[];
+  readonly commands?: Commands;
   /** Loads its file, so that `--help` and `--version` answer at once. */
   readonly load?: () => Promise<Handler>;
 }
+
+/** Commands by their names, with their arguments. */
+export type Commands = Readonly<Record<string, CommandSpec>>;
 
 export const namesOf = (table: object): readonly OptionName[] => Object.keys(table) as OptionName[];
 

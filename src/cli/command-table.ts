@@ -1,7 +1,7 @@
 import * as texts from "./help-texts.ts";
 import {
   AS_METAGPT,
-  type CommandSpec,
+  type Commands,
   CREW,
   LIMITS,
   namesOf,
@@ -32,9 +32,8 @@ const HIRE_FORCE = { force: "although the team is not as the run left it, or the
 const WHERE_TESTS_RUN = "where the project's tests run: auto, bubblewrap or none (default: as before)";
 const FLEET: readonly OptionUse[] = ["The fleet:", "journal", "schema", "engine", ...TALK];
 
-const NEW_RUNS: readonly CommandSpec[] = [
-  {
-    name: "run [idea...]",
+const NEW_RUNS: Commands = {
+  "run [idea...]": {
     text: 'let a company work on an idea; `troupe "idea"` is short for it',
     group: "A new run:",
     isDefault: true,
@@ -42,15 +41,13 @@ const NEW_RUNS: readonly CommandSpec[] = [
     options: ["The idea:", "file", BEFORE_PAID, ...PAID, ...CREW, ...AS_METAGPT, ...STORED],
     load: async () => (await import("./commands/run.ts")).run,
   },
-  {
-    name: "demo [id]",
+  "demo [id]": {
     text: "play a bundled idea from its script: no key, no cost",
     args: { id: "shopping (default: a red check, its repair and a change), or of the waterfall: 2048, life, todo" },
     options: [...CREW, ...STORED, { yes: "" }],
     load: async () => (await import("./commands/run.ts")).demo,
   },
-  {
-    name: "agent [task...]",
+  "agent [task...]": {
     text: "let one agent with tools work on a task; it asks before it writes or runs anything",
     args: { task: "what to do, in quotes; - reads it from standard input" },
     options: [
@@ -68,8 +65,7 @@ const NEW_RUNS: readonly CommandSpec[] = [
     ],
     load: async () => (await import("./commands/run.ts")).agent,
   },
-  {
-    name: "check [crew]",
+  "check [crew]": {
     text: "check a crew before it costs anything: silence, sleepers, circles, models, and the most it can cost; ends with 2 if it has faults",
     args: { crew: "a file such as crew.yaml or crew.mjs (default company.yaml)" },
     options: [
@@ -83,8 +79,7 @@ const NEW_RUNS: readonly CommandSpec[] = [
     ],
     load: async () => (await import("./commands/check.ts")).check,
   },
-  {
-    name: "prove",
+  prove: {
     text: "run the criteria, the tests and the other checks of a project, whoever wrote it, without a model; ends with 6 if it is not proven",
     options: [
       { in: "the project (default: this folder)" },
@@ -94,11 +89,10 @@ const NEW_RUNS: readonly CommandSpec[] = [
     ],
     load: async () => (await import("./commands/prove.ts")).prove,
   },
-];
+};
 
-const KNOWN_RUNS: readonly CommandSpec[] = [
-  {
-    name: "resume [id]",
+const KNOWN_RUNS: Commands = {
+  "resume [id]": {
     text: "continue a run where it stopped: nothing that was paid for is paid again",
     group: "Existing runs:",
     args: { id: `${RUN} (default: the newest that is not finished)` },
@@ -106,15 +100,13 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     continues: true,
     load: async () => (await import("./commands/resume.ts")).resume,
   },
-  {
-    name: "continue",
+  continue: {
     text: "the same as resume without an id: continue the newest run here that is not finished",
     options: CONTINUED,
     continues: true,
     load: async () => (await import("./commands/resume.ts")).resume,
   },
-  {
-    name: "answer <id> [question] [text]",
+  "answer <id> [question] [text]": {
     text: "answer what a role asked, and continue its run",
     usage: '[options] <id> [question] ["text"]',
     args: {
@@ -126,8 +118,7 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     continues: true,
     load: async () => (await import("./commands/resume.ts")).answerQuestion,
   },
-  {
-    name: "tell <id> [text...]",
+  "tell <id> [text...]": {
     text: "say something to a run, finished or not, and continue it",
     usage: '[options] <id> "text"',
     args: { id: RUN, text: "what to say, in quotes; - reads it from standard input" },
@@ -135,29 +126,25 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     continues: true,
     load: async () => (await import("./commands/resume.ts")).tell,
   },
-  {
-    name: "hire <id> <role>",
+  "hire <id> <role>": {
     text: "hire a role of its crew into a run, finished or not; it starts nothing",
     args: { id: RUN, role: "a role of the crew, or one that it has in reserve" },
     options: [HIRE_FORCE, ...STORED, { as: "the name that it has in the run (default: its own)" }],
-    load: async () => (await import("./commands/hire.ts")).hire,
+    load: async () => (await import("./commands/resume.ts")).hire,
   },
-  {
-    name: "retire <id> <name>",
+  "retire <id> <name>": {
     text: "retire a role of a run; its unread messages are dead letters",
     args: { id: RUN, name: "a role of the run" },
     options: [HIRE_FORCE, ...STORED],
-    load: async () => (await import("./commands/hire.ts")).retire,
+    load: async () => (await import("./commands/resume.ts")).retire,
   },
-  {
-    name: "replay <id>",
+  "replay <id>": {
     text: "repeat a run from its record, without a call, and report the first difference; ends with 1 if there is one",
     args: { id: RUN },
     options: STORED,
     load: async () => (await import("./commands/replay.ts")).replay,
   },
-  {
-    name: "fork <id>",
+  "fork <id>": {
     text: "a new run that shares the past of another, in a folder of its own, and pays only for what is different",
     args: { id: RUN },
     options: [
@@ -179,15 +166,13 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     examples: texts.FORK_EXAMPLES,
     load: async () => (await import("./commands/fork.ts")).fork,
   },
-  {
-    name: "inspect [id]",
+  "inspect [id]": {
     text: "look at runs in a browser: who said what to whom, why, and what it cost; reads and changes nothing",
     args: { id: `${RUN} (default: the list of all)` },
     options: [...STORED, { port: "listen on this port of 127.0.0.1 (default: a free one)" }],
     load: async () => (await import("./commands/serve.ts")).inspect,
   },
-  {
-    name: "serve",
+  serve: {
     text: "serve runs over HTTP, with a page: start, watch, answer, steer; ends by Ctrl-C, and its runs continue at the next start",
     options: [
       ...PAID,
@@ -200,11 +185,10 @@ const KNOWN_RUNS: readonly CommandSpec[] = [
     examples: texts.SERVE_EXAMPLES,
     load: async () => (await import("./commands/serve.ts")).serve,
   },
-];
+};
 
-const FLEET_COMMANDS: readonly CommandSpec[] = [
-  {
-    name: "worker <module>",
+const FLEET_COMMANDS: Commands = {
+  "worker <module>": {
     text: "take runs from the engine of the fleet and drive them, until it is asked to drain",
     group: "A fleet of workers:",
     args: { module: "a JavaScript file whose exports make the teams" },
@@ -219,64 +203,56 @@ const FLEET_COMMANDS: readonly CommandSpec[] = [
     examples: texts.WORKER_EXAMPLES,
     load: async () => (await import("./commands/worker.ts")).worker,
   },
-  {
-    name: "submit [idea...]",
+  "submit [idea...]": {
     text: "give an idea to the workers, or a known run; prints the id of the run",
     args: { idea: "the idea, in quotes; - reads it from standard input" },
     options: [...FLEET, "team", "file", "id", "answer", "question"],
     load: async () => (await import("./commands/fleet.ts")).submit,
   },
-  {
-    name: "ps",
+  ps: {
     text: "list what waits and what is driven, and the workers",
     options: [...FLEET, { limit: "how many runs at most (default 30)" }],
     load: async () => (await import("./commands/fleet.ts")).ps,
   },
-  {
-    name: "logs <id>",
+  "logs <id>": {
     text: "print what happened in a run, one line each",
     args: { id: RUN },
     options: [...FLEET, "follow", "from"],
     load: async () => (await import("./commands/fleet.ts")).logs,
   },
-  {
-    name: "bring <id>",
+  "bring <id>": {
     text: "write the project of a run into a folder here; the run stays where it is",
     args: { id: RUN },
     options: [...FLEET, { out: "a folder that is missing or empty (default: the id of the run)" }, "workspaces"],
     load: async () => (await import("./commands/fleet.ts")).bring,
   },
-  {
-    name: "stop <id>",
+  "stop <id>": {
     text: "stop a run in whatever process, or take it from the queue; submit with its id continues it",
     args: { id: RUN },
     options: [...FLEET, { grace: "how long to wait for its owner (default 30s)" }],
     load: async () => (await import("./commands/fleet.ts")).stop,
   },
-  {
-    name: "drain",
+  drain: {
     text: "ask workers to give their runs back and to end, and wait until they have",
     options: [...FLEET, "worker", { grace: "how long to wait for them (default 120s)" }],
     load: async () => (await import("./commands/fleet.ts")).drain,
   },
-];
+};
 
-export const COMMANDS: readonly CommandSpec[] = [
+export const COMMANDS: Commands = {
   ...NEW_RUNS,
   ...KNOWN_RUNS,
   ...FLEET_COMMANDS,
   ...STORE_COMMANDS,
-  {
-    name: "doctor",
+  doctor: {
     text: "check what a run needs, and say how to mend what is missing",
     group: "The machine:",
     options: [...REACH, ...STORED, "ping", "dialects", "clear", { out: "the folder a project would go to" }],
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
-  {
-    name: "completion <shell>",
+  "completion <shell>": {
     text: "print the script that completes this command in a shell",
     args: { shell: "bash, zsh or fish" },
     examples: texts.COMPLETION_EXAMPLES,
   },
-];
+};

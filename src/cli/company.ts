@@ -1,14 +1,13 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, rmdir } from "node:fs/promises";
 import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { defined } from "../kernel/value-kind.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { Team } from "../team/team.ts";
 import { chooseSandbox } from "../workspace/choose-sandbox.ts";
-import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
@@ -16,17 +15,25 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-role.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
-import { modelsByRole } from "./model-choice.ts";
+import { modelOfRecord, modelsByRole } from "./model-choice.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import type { ReadFile } from "./permission.ts";
 import { humanPort } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { AgentSettings, CompanySettings, CrewSettings, Worker } from "./settings.ts";
+import type { CompanySettings, CrewSettings, Worker } from "./settings.ts";
+import { join, resolve } from "node:path";
+import { systemCode } from "../kernel/system-error.ts";
+import type { LoadedRun } from "./stored-run.ts";
+import { aboutOf, recordedSettings, standingOf } from "./about.ts";
+import { assertOurs, type Store } from "./store.ts";
+import type { Flags } from "./options.ts";
 
 export const COMPANY = "software company";
 
 const MAX_PLAN = 2_000;
+/** More paths with changes of the user's are not kept with a run; then nothing is committed. */
+const MAX_DIRTY = 2_000;
 
 export interface CompanyParts {
   readonly settings: CompanySettings;
@@ -52,22 +59,20 @@ export async function openCompany(session: Session, parts: CompanyParts) {
   const isOwn = (path: string, content: Uint8Array): boolean => isGuest || past?.expected(path)?.has(sha256Of(content)) === true;
   const { crew: chosen } = settings;
   const isChange = settings.agent === undefined && changesProject(chosen);
-  const existing = isChange
-    ? await (
-        await import("../workspace/existing-project.ts")
-      ).openExisting({
-        root: folder,
-        name: runId,
-        isOwn,
-        earlier: past?.paths ?? [],
-        inFolder: chosen.kind === "software-company" && chosen.inFolder === true,
-        signal,
-      })
-    : undefined;
+  const loaded = isChange ? await import("../workspace/existing-project.ts") : undefined;
+  const existing = await loaded?.openExisting({
+    root: folder,
+    name: runId,
+    isOwn,
+    earlier: past?.paths ?? [],
+    inFolder: chosen.kind === "software-company" && chosen.inFolder === true,
+    signal,
+  });
   const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
   const force = isContinued || settings.force || isGuest;
   const workspace = existing?.workspace ?? (await openWorkspace({ root: folder, force, git, signal, isOwn }));
-  const dirty = settings.agent === undefined || isContinued ? {} : await dirtyIn(workspace, signal);
+  const state = settings.agent === undefined || isContinued ? undefined : await workspace.inspectGit(signal);
+  const dirty = state === undefined || state.changed.length > MAX_DIRTY ? {} : { dirty: state.changed };
   const { close, tools } = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
   try {
     const mcpTools = tools.length === 0 ? {} : { mcpTools: tools.map(({ spec }) => spec) };
@@ -174,14 +179,6 @@ async function holdsFilesAlone(folder: string): Promise<boolean> {
   return names.some((name) => name !== ".troupe") && !names.includes(".git");
 }
 
-/** More paths with changes of the user's are not kept with a run; then nothing is committed. */
-const MAX_DIRTY = 2_000;
-
-async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<Pick<AgentSettings, "dirty">> {
-  const state = await workspace.inspectGit(signal);
-  return state === undefined || state.changed.length > MAX_DIRTY ? {} : { dirty: state.changed };
-}
-
 /**
  * The sandbox for a project's tests. Code of a model runs in bubblewrap or, unless the user allows it, not at all. The bundled scripts are
  * part of this package, so their tests also run without it.
@@ -209,4 +206,74 @@ export async function sandboxFor(
   const { reason, hint } = (await sandbox.run({ root: host.cwd, command: ["node"] })) as Refusal;
   warn(`The project's tests will not run: ${shown(reason)}. ${shown(hint)}`);
   return sandbox;
+}
+
+const MAX_SIBLINGS = 1_000;
+const SLUG_LENGTH = 40;
+const OPENING =
+  /^(please|can|could|you|i|want|need|would|like|to|let|us|lets|create|make|build|write|develop|implement|design|generate|code|program|me|us|a|an|the|some|simple|small)-/;
+
+export interface OutFolderRequest {
+  readonly cwd: string;
+  readonly out: string | undefined;
+  readonly name: string;
+  readonly force: boolean;
+}
+
+/**
+ * Works in the folder of a project: the one the user named, else `workspace/<name>`, else the first new `workspace/<name>-2`, `-3` ... A
+ * folder that the user did not name is made here, which only one process can; it is removed if it stays empty.
+ */
+export async function inOutFolder<T>({ cwd, out, name, force }: OutFolderRequest, work: (folder: string) => Promise<T>): Promise<T> {
+  if (out !== undefined) return work(resolve(cwd, out));
+  const shelf = join(cwd, "workspace");
+  if (force) return work(join(shelf, name));
+  // Other errors than a taken name are reported when the folder is opened.
+  const made = await mkdir(shelf, { recursive: true }).catch(() => undefined);
+  const folder = await newFolder(join(shelf, name));
+  try {
+    return await work(folder);
+  } finally {
+    for (const empty of [folder, ...(made === undefined ? [] : [shelf])]) await rmdir(empty).catch(() => {});
+  }
+}
+
+async function newFolder(first: string): Promise<string> {
+  for (let n = 1; n <= MAX_SIBLINGS; n++) {
+    const folder = n === 1 ? first : `${first}-${n}`;
+    const error = await mkdir(folder).then(() => undefined, systemCode);
+    if (error !== "EEXIST") return folder;
+  }
+  const expected = `Expected a free folder beside "${shown(first)}", but ${MAX_SIBLINGS} are taken`;
+  throw new WorkspaceError("WORKSPACE_CROWDED", `${expected}. Name one: --out <dir>.`);
+}
+
+export function slugOf(idea: string): string {
+  const plain = idea
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\p{M}'’]/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  let words = plain;
+  while (OPENING.test(words)) words = words.replace(OPENING, "");
+  if (words.length <= SLUG_LENGTH) return words === "" ? "project" : words;
+  const cut = words.slice(0, SLUG_LENGTH + 1);
+  const atWord = cut.slice(0, Math.max(cut.lastIndexOf("-"), 0));
+  return atWord === "" ? words.slice(0, SLUG_LENGTH) : atWord;
+}
+
+/** The parts of a run that continues or is forked, by its record and the options. */
+export async function recordedParts(
+  session: Session,
+  store: Store,
+  { runId, state }: LoadedRun,
+  flags: Flags,
+  hasMessage: boolean = false,
+) {
+  const about = aboutOf(runId, state.about);
+  await assertOurs(store, runId, about, flags.force === true);
+  const settings = recordedSettings(about, standingOf(state, hasMessage), flags);
+  const chosen = await modelOfRecord(session, about, settings, flags);
+  return { about, settings, chosen, sandbox: await sandboxFor(session, settings, chosen.isScripted) };
 }

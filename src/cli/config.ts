@@ -24,9 +24,8 @@ const SHAPES = {
   dialect: z.string().min(1),
 };
 
-function optionShape({ value = "name" }: OptionEntry): z.ZodType<string | number | undefined> {
-  return (typeof value === "string" ? SHAPES[value as keyof typeof SHAPES] : z.enum(value)).optional();
-}
+const optionShape = ({ value = "name" }: OptionEntry): z.ZodType<string | number | undefined> =>
+  (typeof value === "string" ? SHAPES[value as keyof typeof SHAPES] : z.enum(value)).optional();
 
 /** The options that a file may set: adding `config` to an option adds it here. */
 const OWN = Object.entries(ENTRIES).flatMap(([name, entry]) =>

@@ -40,19 +40,12 @@ const USUAL_MS = 3_600_000;
 
 export const NO_PORTS: CrewPorts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
 
-/** The flags of a run without its crew; the crew, unless it is one with settings of its own; and what its file asks for. */
-interface AskedCrew {
-  readonly flags: Flags;
-  readonly crew: FileCrew | ModuleCrew | undefined;
-  readonly asks: FolderSettings | undefined;
-  readonly models: Readonly<Record<string, string>>;
-}
-
 /**
- * Reads the crew that `--crew` names: a shipped one, a file, or a module. The settings of a file in the user's config folder count as the
+ * Reads the crew that `--crew` names: a shipped one, a file, or a module. Returns the flags without it, the crew, unless it has settings of its
+ * own, and what its file asks for. The settings of a file in the user's config folder count as the
  * user's, below options and variables.
  */
-async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags): Promise<AskedCrew> {
+async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags) {
   const { crew: word, ...others } = flags;
   if (word === undefined || BUILT_IN.some((name) => name === word)) return { flags, crew: undefined, asks: undefined, models: {} };
   const { foreign } = companyOptions(flags, word);
@@ -136,9 +129,7 @@ function isMadeCrew(made: unknown): made is Partial<Crew> & Pick<Crew, "roles"> 
   return (made["roles"] as readonly unknown[]).every((role) => isObject(role) && typeof (role as Partial<Role>).react === "function");
 }
 
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Refuses to continue a crew whose module has changed since the run began. */
 export async function assertSameModule(host: Host, crew: CrewSettings): Promise<void> {
@@ -177,18 +168,7 @@ export async function assertSound(
   });
 }
 
-interface ChosenRun {
-  readonly settings: RunSettings;
-  readonly crew: FileCrew | ModuleCrew | undefined;
-}
-
-interface WishedRun extends ChosenRun {
-  /** Bounds of folders that do not hold, or that are lower than the user's. */
-  readonly notes: readonly string[];
-  readonly widens: readonly string[];
-}
-
-export async function chosenRun(session: Session, flags: Flags): Promise<ChosenRun> {
+export async function chosenRun(session: Session, flags: Flags) {
   const { host, screen } = session;
   const { notes, widens, ...chosen } = await wishedRun(session, flags);
   for (const note of notes) screen.say(screen.style.warn(shown(note)));
@@ -204,11 +184,12 @@ export async function chosenRun(session: Session, flags: Flags): Promise<ChosenR
   return chosen;
 }
 
-export async function wishedRun({ host, settingsFrom: from, folder }: Session, given: Flags): Promise<WishedRun> {
+/** The settings and the crew of a run, the bounds of folders that do not hold or are lower than the user's, and what folders widen. */
+export async function wishedRun({ host, settingsFrom: from, folder }: Session, given: Flags) {
   const { flags, crew, asks, models } = await chosenCrew({ host, settingsFrom: from }, given);
   const folders = [asks, folder].filter((one) => one !== undefined);
   const own = runSettings(flags, host.env, { folders, from });
-  const settings = crew === undefined ? own : { ...own, crew, models: { ...own.models, ...models } };
+  const settings: RunSettings = crew === undefined ? own : { ...own, crew, models: { ...own.models, ...models } };
   const named = namedModels(flags, host.env);
   const main = settings.model.kind === "model" && !named.main.has(settings.model.model.id) ? [settings.model.model.id] : [];
   const users = new Set([...named.all, ...Object.values(models)]);

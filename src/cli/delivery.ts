@@ -1,8 +1,6 @@
 import { z } from "zod";
 import type { Message } from "../message/message.ts";
-import type { Fact } from "./screen/layout.ts";
-import { plural } from "./screen/amounts.ts";
-import { shown, type Style } from "./screen/text.ts";
+import { type Fact, plural, shown, type Style } from "./screen/text.ts";
 
 const VerificationReportSchema = z.object({
   verdicts: z.array(
@@ -118,13 +116,8 @@ export function unprovenText(delivery: DeliveryReport | undefined): string {
 const CHECK_EVIDENCE = 160;
 const CHECK_PROBLEMS = 3;
 
-export interface ChecksText {
-  readonly isGreen: boolean;
-  readonly text: string;
-}
-
 /** The result of a project's checks in one line, such as `4 of 5 proven; A3 failed: ...`; undefined for other values and empty results. */
-export function checksText(value: unknown): ChecksText | undefined {
+export function checksText(value: unknown) {
   const parsed = VerificationReportSchema.safeParse(value);
   if (!parsed.success) return undefined;
   const { verdicts, suites, faults, notChecked } = parsed.data;
@@ -177,8 +170,7 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
 }
 
 function unmergedText({ id, title, by, why, keptIn }: NonNullable<DeliveryReport["unmerged"]>[number]): string {
-  const place = keptIn === undefined ? "" : `, kept in ${keptIn}`;
-  return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${place}: ${inOneLine(why)}`;
+  return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${keptIn === undefined ? "" : `, kept in ${keptIn}`}: ${inOneLine(why)}`;
 }
 
 function faultName({ kind, file }: { readonly kind: string; readonly file?: string | undefined }): string {

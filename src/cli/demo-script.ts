@@ -72,20 +72,14 @@ async function readIdea(id: string, folder: string): Promise<DemoIdea> {
   }
 }
 
-export interface DemoModelOptions {
-  /** Milliseconds before each piece of a streamed reply, so that a person can follow. Default 0. */
-  readonly latency?: number;
-  readonly clock?: Clock;
-}
-
 const PIECE = /[^]{1,48}/gu;
 
 /**
  * A model that plays a bundled idea. For the waterfall it answers each task, named in the first line of the last question, from the idea's
  * files; for the software company it answers each role. Usage is counted from characters and priced as the idea says. Its calls fail with
- * ModelError `MODEL_SCRIPT` for a task without a reply.
+ * ModelError `MODEL_SCRIPT` for a task without a reply. @param latency milliseconds before each piece of a streamed reply
  */
-export function demoModel(idea: DemoIdea, { latency = 0, clock = systemClock }: DemoModelOptions = {}): ChatModel {
+export function demoModel(idea: DemoIdea, latency: number = 0, clock: Clock = systemClock): ChatModel {
   const { model: id, price } = idea;
   const reply = (request: ChatRequest): Promise<ScriptedReply> =>
     idea.crew === "waterfall" ? waterfallReply(idea, request) : companyReply(idea, request);
@@ -150,11 +144,6 @@ const PRESENT = /^#+ The user's words\n+(.*)$/m;
 /** Only the product manager reads later words below the first ones. */
 const FIRST = /^#+ The user's first words$/m;
 
-interface WrittenReply {
-  readonly content?: string;
-  readonly calls?: readonly { readonly name: string; readonly arguments: unknown }[];
-}
-
 /**
  * The text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without ending holds the files that
  * the reply writes. The part is `first` until the user asks for the change. Nothing but the request decides, so that a run that another
@@ -173,7 +162,7 @@ async function companyReply(idea: DemoIdea, { messages }: ChatRequest): Promise<
   const folder = join(idea.folder, "answers", part, `${role}-${step}`);
   const text = role === "" ? undefined : await ifThere(readFile(`${folder}.json`, "utf8"));
   if (text === undefined) throw noReply(idea, `${part}, ${role}, reply ${step}`);
-  const { content = "", calls } = JSON.parse(text) as WrittenReply;
+  const { content = "", calls } = JSON.parse(text) as { content?: string; calls?: { name: string; arguments: unknown }[] };
   if (calls === undefined) return { content: text };
   const files = await filesIn(folder);
   const all = files.length === 0 ? calls : [{ name: "write_files", arguments: { files } }, ...calls];

@@ -4,6 +4,7 @@ import type { RestateOptions } from "../adapters/restate.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { defined } from "../kernel/value-kind.ts";
 import type { ObjectStore } from "../kernel/object-store.ts";
 import { type Journal, newestRuns } from "../runtime/record/journal.ts";
 import type { FleetDriver } from "../team/run-driver.ts";
@@ -39,7 +40,7 @@ export async function withFleet<T>(session: Session, flags: Flags, work: (fleet:
   const engine = fleetEngine(session, flags);
   const o = {
     url: fleetAddress(session, flags),
-    ...(flags.schema === undefined ? {} : { schema: flags.schema }),
+    ...defined({ schema: flags.schema }),
     ...(logger === undefined ? { patience: PATIENCE } : { logger }),
   };
   const driver = await openedDriver(engine, o);
@@ -131,7 +132,7 @@ export function fleetEngine({ host }: Pick<Session, "host">, { engine }: Flags):
 async function openedDriver(engine: FleetEngine, o: PostgresOptions): Promise<FleetDriver> {
   if (engine.is === "graphile") return (await import("../adapters/graphile.ts")).graphileDriver(o);
   const { restateDriver } = await import("../adapters/restate.ts");
-  return restateDriver({ ...engine.server, ...(o.logger === undefined ? {} : { logger: o.logger }) });
+  return restateDriver({ ...engine.server, ...defined({ logger: o.logger }) });
 }
 
 function invalid(came: string): UsageError {
@@ -161,22 +162,14 @@ async function objectsAt(text: string, cwd: string, env: Readonly<Record<string,
   // Not shown: it may be an address with keys.
   if (url?.protocol !== "s3:" || url.username !== "")
     throw new UsageError("OPTION_INVALID", `Expected --workspaces as an address, got something else. ${WORKSPACES_HINT}`);
-  const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "", AWS_SESSION_TOKEN: sessionToken } = env;
+  const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "", AWS_SESSION_TOKEN: sessionToken = "" } = env;
   if (accessKeyId === "" || secretAccessKey === "") {
-    throw new UsageError(
-      "OPTION_INVALID",
-      "Expected the keys of the account in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, got none. Set both.",
-    );
+    const expected = "Expected the keys of the account in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, got none";
+    throw new UsageError("OPTION_INVALID", `${expected}. Set both.`);
   }
   const region = url.searchParams.get("region") ?? env["AWS_REGION"] ?? "us-east-1";
   const endpoint = url.searchParams.get("endpoint") ?? `https://s3.${region}.amazonaws.com`;
   const prefix = url.pathname.replace(/^\/+|\/+$/g, "");
-  const session = sessionToken === undefined || sessionToken === "" ? {} : { sessionToken };
-  return s3Objects({
-    endpoint,
-    region,
-    bucket: url.hostname,
-    ...(prefix === "" ? {} : { prefix }),
-    credentials: { accessKeyId, secretAccessKey, ...session },
-  });
+  const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === "" ? {} : { sessionToken }) };
+  return s3Objects({ endpoint, region, bucket: url.hostname, ...(prefix === "" ? {} : { prefix }), credentials });
 }

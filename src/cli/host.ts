@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { unescape } from "node:querystring";
 import type { Clock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
@@ -109,15 +110,7 @@ export class Interruptions {
 export function addressSecrets(text: string): readonly string[] {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const passwords = [url?.password ?? "", url?.searchParams.get("password") ?? ""].filter((password) => password !== "");
-  return passwords.length === 0 ? [] : [text.trim(), ...passwords, ...passwords.map(decoded)];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return passwords.length === 0 ? [] : [text.trim(), ...passwords, ...passwords.map((one) => unescape(one))];
 }
 
 const KEY_NAME = /_API_KEY$|^AWS_(?:SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN_BEDROCK)$/;

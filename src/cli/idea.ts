@@ -2,7 +2,6 @@ import { UsageError } from "../kernel/errors.ts";
 import { nearestWord } from "../kernel/known-options.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS as TABLE } from "./command-table.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
@@ -23,7 +22,7 @@ export interface IdeaHints {
 /** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
 export const IDEA_BYTES: number = 128 * 1024;
 
-const COMMANDS: readonly string[] = [...commandNames(TABLE), "help"];
+const COMMANDS: readonly string[] = [...Object.keys(TABLE).map((words) => words.split(" ", 1)[0] ?? ""), "help"];
 /** Every short word is near to a command of two letters. */
 const LONG_COMMANDS: readonly string[] = COMMANDS.filter((command) => command.length > 2);
 const MAX_SLIPS = 2;
@@ -62,20 +61,6 @@ export async function readIdea(source: IdeaSource, host: Host): Promise<string> 
 export function mistypedCommand(word: string): string | undefined {
   const given = word.trim().toLowerCase();
   return COMMANDS.includes(given) ? given : nearestWord(given, LONG_COMMANDS, MAX_SLIPS);
-}
-
-/** Refuses a word that is no command of a group. */
-export function refuseWords([word]: readonly string[], group: string): void {
-  if (word === undefined) return;
-  const commands = commandNames(TABLE.find(({ name }) => name === group)?.commands ?? []);
-  const near = nearestWord(word, commands);
-  const guess = near === undefined ? "" : ` Did you mean: troupe ${group} ${near}?`;
-  const expected = `Expected one of ${commands.join(", ")} after troupe ${group}`;
-  throw new UsageError("COMMAND_INVALID", `${expected}, got "${shown(word, 60)}".${guess}`);
-}
-
-function commandNames(commands: readonly CommandSpec[]): readonly string[] {
-  return commands.map(({ name }) => name.split(" ", 1)[0] ?? "");
 }
 
 /** Refuses a first word that may be a mistyped command: an unwanted run costs money. A first word that is a sentence is an idea. */

@@ -26,9 +26,7 @@ const MAX_LESSONS = 1_000;
 
 type Place = { readonly path: string };
 
-export function dialectsFile({ path }: Place): string {
-  return `${path}-dialects.json`;
-}
+export const dialectsFile = ({ path }: Place): string => `${path}-dialects.json`;
 
 /**
  * Lessons from refusals of servers, in a file beside the store. A folder may come from another person, so only a file that is private to the
@@ -47,7 +45,7 @@ export function keptDialects(session: Pick<Session, "host" | "screen">, place: P
     },
     add(at, { dialect, at: since }: Lesson) {
       // Read again: other processes learn too.
-      const others = readDialects(session, place).filter((one) => !(isOf(one, at) && isSame(one.dialect, dialect)));
+      const others = readDialects(session, place).filter((one) => !(isOf(one, at) && dialectText(one.dialect) === dialectText(dialect)));
       const lesson = { tenant: "", baseURL: mask(at.baseURL), model: mask(at.model), dialect, at: since };
       try {
         write(dialectsFile(place), [...others, lesson].slice(-MAX_LESSONS));
@@ -87,10 +85,6 @@ function write(file: string, lessons: readonly KeptLesson[]): void {
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-function isSame(one: Dialect, other: Dialect): boolean {
-  return dialectText(one) === dialectText(other);
 }
 
 /** A dialect as `--dialect` takes it. */

@@ -10,11 +10,6 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { readText } from "./text-file.ts";
 
-interface ConfiguredServer {
-  readonly name: string;
-  readonly server: McpProcess | McpAddress;
-}
-
 export interface OpenServers {
   readonly tools: readonly Tool[];
   close(): Promise<void>;
@@ -62,7 +57,7 @@ export async function openServers({ host, screen, interruptions }: Session, path
   return { tools: servers.flatMap(({ tools }) => tools), close };
 }
 
-async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
+async function readMcpConfig(host: Host, path: string) {
   const json = parsedJson(await readText(host, path, "the servers of --mcp", MAX_BYTES));
   if (json === undefined) throw invalid(path, "it is no JSON");
   const config = Config.safeParse(json);
@@ -79,9 +74,9 @@ async function readMcpConfig(host: Host, path: string): Promise<readonly Configu
         path,
         `${where} has neither a "command" with strings for "args" and "env", nor an http "url" with strings for "headers"`,
       );
-    const { disabled = false, type: _type, ...reached } = server.data;
-    if (disabled) return [];
-    return [{ name, server: "command" in reached ? { ...reached, cwd: resolve(host.cwd, reached.cwd ?? "") } : reached }];
+    const { disabled = false, type: _type, ...given } = server.data;
+    const reached: McpProcess | McpAddress = "command" in given ? { ...given, cwd: resolve(host.cwd, given.cwd ?? "") } : given;
+    return disabled ? [] : [{ name, server: reached }];
   });
 }
 

@@ -4,8 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { scopeOfKey, scopeText } from "../memory/memory-scope.ts";
 import { MemoryStorage } from "../memory/memory-storage.ts";
-import type { MessageStore, StoredMessage } from "../memory/message-store.ts";
-import type { MemoryStorageOptions } from "../memory/storage-options.ts";
+import type { StoredMessage } from "../memory/message-store.ts";
 import type { Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
@@ -17,8 +16,8 @@ const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 export interface MemoriesStore extends StorePlace {
   /** The roles with a memory here; the id of one that is of a scope names its parts. @throws MemoryError when it cannot be used */
   roles(): Promise<readonly StoredRole[]>;
-  reading(roleId: string): MemoryStorage;
-  writing(roleId: string, embedder?: Embedder): MemoryStorage;
+  /** Without an embedder nothing computes vectors: a search writes nothing. */
+  memory(roleId: string, embedder?: Embedder): MemoryStorage;
 }
 
 export function memoryPlace(flags: Flags, session: Pick<Session, "host">): StorePlace {
@@ -58,17 +57,12 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
     keys.set(roleId, role.roleId);
     return { ...role, roleId };
   };
-  const storage = (roleId: string, o: Pick<MemoryStorageOptions, "store" | "embedder">): MemoryStorage => {
+  const memory = (roleId: string, embedder?: Embedder): MemoryStorage => {
     const { role, ...scope } = scopeOfKey(keys.get(roleId) ?? roleId);
-    return new MemoryStorage({ roleId: role, scope, clock, ...o });
+    return new MemoryStorage({ roleId: role, scope, clock, store, embedder });
   };
   try {
-    return await work({
-      ...place,
-      roles: async () => (await storedRoles(place.path)).map(named),
-      reading: (roleId) => storage(roleId, { store: readOnlyStore(store) }),
-      writing: (roleId, embedder) => storage(roleId, { store, embedder }),
-    });
+    return await work({ ...place, roles: async () => (await storedRoles(place.path)).map(named), memory });
   } finally {
     await store.close();
     if (isNew && place.isDefault && (await isStore(place.path))) await hideFromGit(dirname(place.path), session);
@@ -95,22 +89,4 @@ export function findMessage(entries: readonly StoredMessage[], given: string): S
     nameOf: ({ runId, message }) => (runId === "" ? message.id : `${message.id} of run ${runId}`),
     more: "the run: --run <id>",
   });
-}
-
-/** Vectors made for a search are not written: they would replace those of another program's embedder, which may have been paid for. */
-function readOnlyStore(store: MessageStore): MessageStore {
-  const refuse = (): Promise<never> =>
-    Promise.reject(new UsageError("STORE_READ_ONLY", "Expected to read a memory only, got a change of it. Open it for writing."));
-  return {
-    state: (roleId) => store.state(roleId),
-    read: (roleId, after) => store.read(roleId, after),
-    places: (roleId) => store.places(roleId),
-    readVectors: (roleId, fingerprint, after) => store.readVectors(roleId, fingerprint, after),
-    ...(store.lookup === undefined ? {} : { lookup: store.lookup }),
-    add: refuse,
-    remove: refuse,
-    writeVectors: () => Promise.resolve(),
-    clearVectors: () => Promise.resolve(),
-    close: () => store.close(),
-  };
 }

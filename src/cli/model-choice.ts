@@ -75,8 +75,7 @@ export function modelsByRole<T>(
 const WATCHED_LATENCY = 3;
 
 export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, output }: Pick<Session, "host" | "output">): ChosenModel {
-  const isWatched = canDraw(host) && !output.isQuiet;
-  const model = demoModel(idea, isWatched ? { latency: WATCHED_LATENCY } : {});
+  const model = demoModel(idea, canDraw(host) && !output.isQuiet ? WATCHED_LATENCY : 0);
   return {
     model,
     text: `script of "${idea.title}"`,

@@ -4,8 +4,7 @@ import { type Dialect, dialectShape } from "../model/dialect.ts";
 import { usd } from "../model/money.ts";
 import { valueIn, type Variables } from "./host.ts";
 import { ENTRIES, type Flags, type OptionEntry, type OptionName, type Values } from "./options.ts";
-import { durationIn } from "./screen/amounts.ts";
-import { shown } from "./screen/text.ts";
+import { durationIn, shown } from "./screen/text.ts";
 
 const MAX_DOLLARS = 1_000_000;
 const MAX_PORT = 65_535;

@@ -47,15 +47,11 @@ export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "p
 const OWN = ["software-company"] as const;
 
 /** @param text its help; empty: it is hidden */
-function option<const Flags extends string>(flags: Flags, text: string): { readonly flags: Flags; readonly text: string };
-function option<const Flags extends string, const More extends Omit<OptionEntry, "flags" | "text">>(
-  flags: Flags,
+const option = <const F extends string, const More extends Omit<OptionEntry, "flags" | "text"> = object>(
+  flags: F,
   text: string,
-  more: More,
-): { readonly flags: Flags; readonly text: string } & More;
-function option(flags: string, text: string, more: object = {}): object {
-  return { flags, text, ...more };
-}
+  more?: More,
+) => ({ flags, text, ...more }) as { readonly flags: F; readonly text: string } & More;
 
 function limitText(limit: keyof CallTimeouts): string {
   const minutes = DEFAULT_TIMEOUTS[limit] / 60_000;

@@ -1,8 +1,6 @@
 import type { JsonObject } from "../kernel/json.ts";
 import type { HumanQuestion } from "../tool/approval.ts";
-import { plural } from "./screen/amounts.ts";
-import { column } from "./screen/layout.ts";
-import { linesOf, shown, shownLine, type Style } from "./screen/text.ts";
+import { column, linesOf, plural, shown, shownLine, type Style } from "./screen/text.ts";
 
 export interface PermissionQuestion extends HumanQuestion {
   readonly tool: string;
@@ -64,14 +62,8 @@ export async function wholeCall({ args }: PermissionQuestion, read: ReadFile, st
   return (await Promise.all(parts)).flat();
 }
 
-interface FileChange {
-  readonly path: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 /** The files that a call writes; none where one of its parts is no change of a file. */
-async function changesIn(args: JsonObject, read: ReadFile): Promise<readonly FileChange[]> {
+async function changesIn(args: JsonObject, read: ReadFile) {
   const { files } = args;
   const entries = Array.isArray(files) ? (files as readonly unknown[]) : [args];
   const found = await Promise.all(entries.map((entry) => changeIn((entry ?? {}) as Readonly<Record<string, unknown>>, read)));
@@ -79,7 +71,7 @@ async function changesIn(args: JsonObject, read: ReadFile): Promise<readonly Fil
   return changes.length === found.length ? changes : [];
 }
 
-async function changeIn(entry: Readonly<Record<string, unknown>>, read: ReadFile): Promise<FileChange | undefined> {
+async function changeIn(entry: Readonly<Record<string, unknown>>, read: ReadFile) {
   const { path, command, content, old, new: text, line } = entry;
   if (typeof path !== "string") return undefined;
   const before = (await read(path).catch(() => undefined)) ?? "";

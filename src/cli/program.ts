@@ -46,7 +46,7 @@ function programFor({ version, stdout, stderr }: Host, run: RunCommand): Command
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text), outputError: () => {} })
     .addHelpText("after", EXAMPLES);
-  for (const spec of COMMANDS) addCommand(program, spec, stdout, run);
+  for (const entry of Object.entries(COMMANDS)) addCommand(program, entry, stdout, run);
   // The options of `run` are the options of `troupe` itself.
   const [company = program] = program.commands;
   const help = program.createHelp();
@@ -59,8 +59,8 @@ function programFor({ version, stdout, stderr }: Host, run: RunCommand): Command
   return program;
 }
 
-function addCommand(parent: Command, spec: CommandSpec, stdout: Host["stdout"], run: RunCommand): void {
-  const [name = "", ...args] = spec.name.split(" ");
+function addCommand(parent: Command, [words, spec]: readonly [string, CommandSpec], stdout: Host["stdout"], run: RunCommand): void {
+  const [name = "", ...args] = words.split(" ");
   if (spec.group !== undefined) parent.commandsGroup(spec.group);
   const command = parent.command(name, { isDefault: spec.isDefault === true }).description(spec.text);
   for (const arg of args) {
@@ -71,13 +71,13 @@ function addCommand(parent: Command, spec: CommandSpec, stdout: Host["stdout"], 
   if (spec.usage !== undefined) command.usage(spec.usage);
   if (spec.examples !== undefined) command.addHelpText("after", spec.examples);
   for (const use of spec.options ?? []) addOptions(command, use, spec.continues === true);
-  for (const child of spec.commands ?? []) addCommand(command, child, stdout, run);
+  for (const child of Object.entries(spec.commands ?? {})) addCommand(command, child, stdout, run);
   const { load } = spec;
   if (load !== undefined) command.action(() => run(load, command.opts(), given(command)));
   // The start of a shell waits for the script: a faulty config file must not prevent it.
   else if (spec.commands === undefined) {
     command.action(async (shell: string) => {
-      const { completionScript } = await import("./completion-scripts.ts");
+      const { completionScript } = await import("./completion.ts");
       stdout.write(completionScript(shell));
     });
   }

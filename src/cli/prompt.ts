@@ -9,9 +9,8 @@ import { fieldFault, filledIn, type FormField, formFields, readField } from "../
 import { checkAnswer, faultsText, type QuestionForm } from "../tool/question-form.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
-import { labelledLines } from "./screen/layout.ts";
+import { labelledLines, linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
-import { linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 
@@ -43,16 +42,14 @@ export async function promptLine(
   }
 }
 
-export interface HumanParts {
-  readonly read: ReadFile;
-  readonly allowed: readonly string[];
-}
-
 /**
  * Asks the person at the terminal, one question at a time. Without a terminal a question ends the run with status `waiting`, except for
  * tools that are allowed.
  */
-export function humanPort(session: Session, { read, allowed }: HumanParts): HumanPort | undefined {
+export function humanPort(
+  session: Session,
+  { read, allowed }: { readonly read: ReadFile; readonly allowed: readonly string[] },
+): HumanPort | undefined {
   const isTerminal = canAsk(session.host);
   if (!isTerminal && allowed.length === 0) return undefined;
   let last: Promise<unknown> = Promise.resolve();

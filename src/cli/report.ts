@@ -72,7 +72,11 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
     otherModel: isScripted ? undefined : next.otherModel,
     tell: delivery === undefined || isScripted ? undefined : next.tell,
     questions: result.questions.map((question, nth) => ({ ...question, answer: next.answers[nth] ?? "" })),
-    error: error && { code: error.code, message: error.message, ...dataOf(result.error) },
+    // Programs act on the data of these errors, such as the question a person must answer.
+    error: error && {
+      ...{ code: error.code, message: error.message },
+      ...(["WAITING", "BUDGET"].includes(result.error?.code ?? "") ? { data: result.error?.data } : {}),
+    },
   };
 }
 
@@ -96,11 +100,6 @@ function deniedIn({ metadata }: Message): Answer {
     return typeof tool === "string" && typeof why === "string" ? [{ tool, why }] : [];
   });
   return known.length === 0 ? {} : { denied: known };
-}
-
-/** The data of errors that programs act on, such as the question a person must answer. */
-function dataOf(error: RunResult["error"]): { readonly data?: unknown } {
-  return error?.code === "WAITING" || error?.code === "BUDGET" ? { data: error.data } : {};
 }
 
 export interface NextSteps {

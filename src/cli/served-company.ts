@@ -7,21 +7,31 @@ import type { OpenedTeam, TeamOpener, TeamRequest } from "../server/server-optio
 import { Team } from "../team/team.ts";
 import { restoreFiles } from "../workspace/restore-files.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { aboutFor, aboutOf, recordedSettings, standingOf } from "./about.ts";
+import { aboutFor } from "./about.ts";
 import { scratchReplay } from "./commands/replay.ts";
-import { assertOwnProject, type Company, COMPANY, type CompanyParts, crewOf, openCompany, sandboxFor } from "./company.ts";
+import {
+  assertOwnProject,
+  type Company,
+  COMPANY,
+  type CompanyParts,
+  crewOf,
+  inOutFolder,
+  openCompany,
+  recordedParts,
+  sandboxFor,
+  slugOf,
+} from "./company.ts";
 import { assertSameModule, assertSound, chosenRun, NO_PORTS } from "./crew-file.ts";
 import { demoIdeas, matchIdea } from "./demo-script.ts";
 import type { Host } from "./host.ts";
-import { modelOfRecord, noModel, realModel, scriptModel } from "./model-choice.ts";
+import { noModel, realModel, scriptModel } from "./model-choice.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import { withoutFixed } from "./option-values.ts";
 import type { Flags } from "./options.ts";
-import { inOutFolder, slugOf } from "./out-folder.ts";
 import type { Session } from "./session.ts";
 import { type CompanySettings, conflict } from "./settings.ts";
-import { assertOurs, sealOf, type Store } from "./store.ts";
-import { type LoadedRun, loadRun } from "./stored-run.ts";
+import { sealOf, type Store } from "./store.ts";
+import { loadRun } from "./stored-run.ts";
 
 export interface ServedCompanyParts {
   readonly session: Session;
@@ -36,7 +46,7 @@ export interface ServedCompanyParts {
  */
 export async function servedCompany(given: ServedCompanyParts): Promise<TeamOpener> {
   const session: Session = { ...given.session, host: withoutTerminal(given.session.host) };
-  const parts = { ...given, session, flags: withoutFixed(given.flags) };
+  const parts = { ...given, session, flags: { ...withoutFixed(given.flags), force: undefined } };
   const { settings, crew } = await chosenRun(session, given.flags);
   if (settings.out !== undefined)
     throw conflict("Expected no --out and no --in for a server: each run gets a folder of its own below ./workspace.");
@@ -64,12 +74,8 @@ export async function servedCompany(given: ServedCompanyParts): Promise<TeamOpen
   };
 }
 
-interface Choices {
-  readonly settings: CompanySettings;
-  /** Undefined without a model: bundled ideas play from their scripts. */
-  readonly chosen: ChosenModel | undefined;
-  readonly sandbox: Sandbox;
-}
+/** `chosen` is undefined without a model: bundled ideas play from their scripts. */
+type Choices = { readonly settings: CompanySettings; readonly chosen: ChosenModel | undefined; readonly sandbox: Sandbox };
 
 async function started(parts: ServedCompanyParts, choices: Choices, { runId, idea = "" }: TeamRequest): Promise<OpenedTeam> {
   const { session, store } = parts;
@@ -90,17 +96,9 @@ async function scripted(session: Session, { settings }: Choices, idea: string) {
   return { settings: played, chosen: scriptModel(known, played, session) };
 }
 
-async function recorded({ session, store, flags }: ServedCompanyParts, { runId, state }: LoadedRun) {
-  const about = aboutOf(runId, state.about);
-  await assertOurs(store, runId, about, false);
-  const settings = recordedSettings(about, standingOf(state, false), flags);
-  const chosen = await modelOfRecord(session, about, settings, flags);
-  return { about, settings, chosen, sandbox: await sandboxFor(session, settings, chosen.isScripted) };
-}
-
 async function resumed(parts: ServedCompanyParts, { runId, onTeamChange }: TeamRequest): Promise<OpenedTeam> {
   const run = await loadRun(parts.store.journal, runId);
-  const { about, chosen, ...rest } = await recorded(parts, run);
+  const { about, chosen, ...rest } = await recordedParts(parts.session, parts.store, run, parts.flags);
   if (onTeamChange !== "continue") await assertSameModule(parts.session.host, about.crew);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
   const company = { ...rest, chosen: { ...chosen, budget }, folder: about.out, runId, past: run.files };
@@ -111,7 +109,7 @@ async function forked(parts: ServedCompanyParts, { runId, parent }: TeamRequest)
   const { session, store } = parts;
   if (parent === undefined) throw new JournalError("RUN_UNKNOWN", `Expected the run that ${runId} is forked from, got none.`);
   const run = await loadRun(store.journal, parent.runId, { at: parent.at });
-  const { about, ...rest } = await recorded(parts, run);
+  const { about, ...rest } = await recordedParts(session, store, run, parts.flags);
   assertOwnProject(about);
   const folder = await claimedFolder(session.host, basename(about.out));
   const company = { ...rest, settings: { ...rest.settings, out: undefined }, folder: folder.path, runId, past: undefined };

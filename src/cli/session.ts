@@ -9,9 +9,8 @@ import type { FolderSettings } from "./model-settings.ts";
 import { readFlags } from "./option-values.ts";
 import type { Flags } from "./options.ts";
 import { JsonLines, Lines } from "./output.ts";
-import type { TextStyle } from "./screen/layout.ts";
+import { bytesText, columnsOf, shown, styleFor, tableLines, type TextStyle, wantsColor } from "./screen/text.ts";
 import { Screen } from "./screen/screen.ts";
-import { bytesText, columnsOf, shown, styleFor, wantsColor } from "./screen/text.ts";
 import { type OutputSettings, outputSettings } from "./settings.ts";
 import { writeNewFile } from "./text-file.ts";
 
@@ -96,6 +95,23 @@ export async function exportLines(session: Session, { file, example, lines, done
 /** Prints a result: as one line of JSON with `--json`, else as lines for a person. */
 export async function printResult(session: Session, facts: object, lines: (o: TextStyle) => Iterable<string>): Promise<void> {
   await (session.json === undefined ? printLines(session, lines(resultStyle(session))) : session.json.write(facts));
+}
+
+interface Table<Row> {
+  /** The type of each row with `--json`. */
+  readonly type: string;
+  readonly rows: readonly Row[];
+  readonly heads: readonly string[];
+  readonly cells: (row: Row) => readonly string[];
+  /** What is said where there is no row. */
+  readonly empty: string;
+}
+
+/** Prints rows: each as one line of JSON with `--json`, else as a table. */
+export async function printTable<Row extends object>(session: Session, { type, rows, heads, cells, empty }: Table<Row>): Promise<void> {
+  if (session.json !== undefined) for (const row of rows) await session.json.write({ type, ...row });
+  else if (rows.length === 0) session.screen.say(empty);
+  else await printLines(session, tableLines(heads, rows.map(cells), resultStyle(session)));
 }
 
 /** Reports what a command did: as one line of JSON with `--json`, else as a sentence on the screen. */

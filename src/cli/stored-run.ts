@@ -9,10 +9,11 @@ import { RunState } from "../runtime/record/run-state.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { readAbout } from "./about.ts";
 import type { Flags } from "./options.ts";
-import { noProgress, progressAfter } from "./screen/progress.ts";
+import { Progress } from "./screen/progress.ts";
 import { shortId, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { type Store, withRuns } from "./store.ts";
+import type { PendingQuestion } from "../runtime/record/questions.ts";
 
 const NAMED = 6;
 
@@ -138,26 +139,24 @@ export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq:
 
 export type LoadedRun = Awaited<ReturnType<typeof loadRun>>;
 
-export interface LoadOptions {
-  readonly signal?: AbortSignal;
-  /** Sequence number of the last event that counts. Default: the last of all. */
-  readonly at?: number | undefined;
-  readonly visit?: (event: RunEvent) => void;
-}
-
 /**
  * Folds the events of a run. `held` has the micro-dollars of calls with unknown cost, counted in full; `began` and `moved` are the times of
- * its first event, which is that of a fork's first own event, and of its last.
+ * its first event, which is that of a fork's first own event, and of its last. @param o.at sequence number of the last event that counts
  */
-export async function loadRun(journal: Journal, runId: string, { signal, at = Infinity, visit }: LoadOptions = {}) {
+export async function loadRun(
+  journal: Journal,
+  runId: string,
+  { signal, at = Infinity, visit }: { signal?: AbortSignal; at?: number | undefined; visit?: (event: RunEvent) => void } = {},
+) {
   const state = new RunState(runId);
   const files = new RecordedFiles();
-  let [progress, held, began, moved] = [noProgress, 0, 0, 0];
+  const progress = new Progress();
+  let [held, began, moved] = [0, 0, 0];
   for await (const event of journal.read(runId, 0)) {
     throwIfAborted(signal);
     apply(state, deepFreeze(event));
     files.add(event);
-    progress = progressAfter(progress, event);
+    progress.add(event);
     if (event.type === "step.ended" && event.basis === "hold") held += event.cost ?? 0;
     if (event.seq === 0 || (event.type === "run.resumed" && event.forked === true)) began = event.time;
     moved = event.time;
@@ -171,4 +170,39 @@ export async function eventsOf(journal: Journal, runId: string, signal: AbortSig
   const events: RunEvent[] = [];
   await loadRun(journal, runId, { signal, visit: (event) => events.push(event) });
   return events;
+}
+
+/** The form of a question's id, which is not taken for an answer. */
+const ID_LETTERS = /^[0-9a-f]{4,}$/;
+
+/**
+ * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person can be
+ * asked for a missing text
+ */
+export function chosenQuestion(
+  words: readonly string[],
+  pending: readonly PendingQuestion[],
+  runId: string,
+  asks = false,
+): { readonly question: string; readonly text: string | undefined } {
+  const [first, second] = words;
+  const isId = first !== undefined && pending.some(({ id }) => ID_LETTERS.test(first) && id.startsWith(first));
+  const text = second ?? (isId ? undefined : first);
+  const question = isId || second !== undefined ? (first ?? "") : onlyQuestion(pending, runId, "before the answer");
+  if (text !== undefined || asks) return { question, text };
+  const command = `troupe answer ${shown(runId, 60)}${isId ? ` ${first}` : ""} "..."`;
+  throw new UsageError("ANSWER_MISSING", `Expected an answer, got ${isId ? "the id of the question alone" : "none"}. Say: ${command}`);
+}
+
+/** The question that waits, where it is the only one. @param where its id goes otherwise */
+export function onlyQuestion(pending: readonly PendingQuestion[], runId: string, where: string): string {
+  const id = shown(runId, 60);
+  const [only, ...others] = pending;
+  if (only !== undefined && others.length === 0) return only.id;
+  if (only === undefined) {
+    const expected = `Expected a run with a question that waits, but run ${id} has none`;
+    throw new UsageError("QUESTION_MISSING", `${expected}. See: troupe runs show ${id}`);
+  }
+  const waiting = pending.map((question) => `${question.id} (${shown(question.role, 60)}: ${shown(question.text, 80)})`).join(", ");
+  throw new UsageError("QUESTION_MISSING", `Expected the id of a question of run ${id} ${where}. Waiting: ${waiting}.`);
 }

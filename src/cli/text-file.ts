@@ -28,26 +28,32 @@ export async function readText(host: Host, path: string, what: string, limit: nu
   throw fault("it is not text in UTF-8");
 }
 
-/** At most `limit` bytes of a regular file, or of standard input for `-`. A pipe waits for a writer, and a device may never end. */
-export async function bytesOf({ cwd, stdin }: Host, path: string, limit: number): Promise<Uint8Array> {
-  if (path === "-") return firstBytes(stdin, limit);
+/** A regular file, or standard input for `-`. A pipe waits for a writer, and a device may never end. */
+export async function streamOf({ cwd, stdin }: Host, path: string, limit: number = Infinity): Promise<NodeJS.ReadableStream> {
+  if (path === "-") return stdin;
   const file = resolve(cwd, path);
   const stats = await stat(file);
-  if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is a pipe, a device or a socket");
-  return firstBytes(createReadStream(file, { end: limit - 1 }), limit);
+  if (stats.isFile()) return createReadStream(file, { end: limit - 1 });
+  if (stats.isDirectory()) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
+  throw new Error("it is a pipe, a device or a socket");
+}
+
+/** At most `limit` bytes of a file. */
+export async function bytesOf(host: Host, path: string, limit: number): Promise<Uint8Array> {
+  return firstBytes(await streamOf(host, path, limit), limit);
 }
 
 export async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() === true;
 }
 
-/** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
 /** True for a file that no other user can have written or can read. @param stats those of `lstat` */
 export function isPrivate(stats: Stats): boolean {
   const isOwn = process.getuid === undefined || stats.uid === process.getuid();
   return stats.isFile() && isOwn && (process.platform === "win32" || (stats.mode & 0o077) === 0);
 }
 
+/** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
 export function decodedText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { onAbort } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -19,6 +19,7 @@ const STEADY = 60_000;
 const MAX_DEATHS = 10;
 
 const DRAIN = "drain";
+const STREAMS: StdioOptions = ["ignore", "inherit", "inherit", "ipc"];
 
 export function isWorkerChild(host: Host): boolean {
   return host.env[CHILD] === "1" && process.send !== undefined;
@@ -57,13 +58,18 @@ export function toParent(drain: () => void) {
  * the child drain; the second, and the end of this process, kill it. WorkerParent.P4 a child whose module ends the process reports
  * COMMAND_UNFINISHED and counts as dead.
  */
-export async function superviseWorker({ host, interruptions }: Session, { logger, died }: SuperviseOptions): Promise<ExitCode> {
+export async function superviseWorker(
+  { host, interruptions }: Session,
+  logger: Logger,
+  died: (identity: string) => Promise<void>,
+): Promise<ExitCode> {
   const { clock } = host;
   let deaths = 0;
   let wasReady = false;
   for (;;) {
     const began = clock.now();
-    const child = startedChild();
+    const env = { ...process.env, [CHILD]: "1" };
+    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], { stdio: STREAMS, env });
     const { code, signal, identity, isDrained } = await childEnd(child, { host, interruptions });
     wasReady ||= identity !== undefined;
     if (!isDrained && identity !== undefined) {
@@ -88,11 +94,6 @@ export async function superviseWorker({ host, interruptions }: Session, { logger
   }
 }
 
-export interface SuperviseOptions {
-  readonly logger: Logger;
-  readonly died: (identity: string) => Promise<void>;
-}
-
 interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -100,13 +101,6 @@ interface ChildEnd {
   readonly identity: string | undefined;
   /** True when it said that it has given its runs back. */
   readonly isDrained: boolean;
-}
-
-function startedChild(): ChildProcess {
-  return spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: { ...process.env, [CHILD]: "1" },
-  });
 }
 
 function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "host" | "interruptions">): Promise<ChildEnd> {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { fence } from "../actions/greeter.ts";
 import { start } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { greeting } from "../cli/kept-run.ts";
 import { git, playing } from "./hostile-model.ts";
 import { someOf } from "../long.ts";
 
@@ -39,15 +40,15 @@ describe("Ctrl-C while the code of a model runs and will not stop", () => {
       mkdirSync(at);
       const { port } = server.address() as AddressInfo;
       await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": stubborn(port) }) });
-      const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--out", "project"], {
-        cwd: at,
-      });
+      const temporary = mkdtempSync(join(at, "temporary-"));
+      const child = start(greeting(stub.url, "--out", "project"), { cwd: at, env: { TMPDIR: temporary } });
       const [line] = (await once(server, "connection")) as [Socket];
       line.on("error", () => {});
       const gone = once(line.resume(), "close");
       for (let n = 0; n < times; n++) child.process.kill("SIGINT");
       expect(await child.ended).toBe(130);
       await gone;
+      expect(readdirSync(temporary)).toEqual([]);
       const project = join(at, "project");
       expect(git(project, "status", "--short")).toBe("");
       expect(git(project, "log", "--format=%s")).toMatch(/^Write the tests/);

@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_390,
   agent: 4_351,
   checks: 4_308,
-  cli: 10_751,
+  cli: 10_434,
   client: 807,
   edges: 373,
   fleet: 1_793,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StubReply } from "../../src/testing/index.ts";
-import { calls, command, freshFolder, git, linesIn, reach, serving } from "./kept-run.ts";
+import { calls, command, expectEnd, freshFolder, git, linesIn, reach, serving } from "./kept-run.ts";
 
 const create = (path: string, content: string, more: object = {}): StubReply =>
   calls("editor", { command: "create", path, content, ...more });
@@ -24,8 +24,8 @@ describe("an agent in a folder that is there", () => {
     const cwd = freshFolder();
     writeFileSync(join(cwd, "big.txt"), "x".repeat(5_000));
     const task = "find the largest file of this project and say why it is so large";
-    const { code, stdout } = await command(cwd, ["agent", task, "--tools", "shell,file_search", "--out", ".", ...reach(stub)]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done\.\n\nbig\.txt is the largest\.\n/)]);
+    const words = ["agent", task, "--tools", "shell,file_search", "--out", ".", ...reach(stub)];
+    await expectEnd(cwd, words, 0, "Done.\n\nbig.txt is the largest.\n");
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("big.txt");
     expect(existsSync(join(cwd, ".git"))).toBe(false);
   });
@@ -35,8 +35,7 @@ describe("an agent in a folder that is there", () => {
     await using stub = await serving(over, calls("editor", { command: "view", path: "notes.txt" }), over, { text: "written" });
     const cwd = freshFolder();
     writeFileSync(join(cwd, "notes.txt"), "the user's");
-    const { code } = await command(cwd, ["agent", "tidy up", "--allow", "editor", "--out", ".", ...reach(stub)]);
-    expect(code).toBe(0);
+    await expectEnd(cwd, ["agent", "tidy up", "--allow", "editor", "--out", ".", ...reach(stub)], 0);
     expect(JSON.stringify(stub.requests[1]?.messages.at(-1))).toContain("have not seen what it holds");
     expect(readFileSync(join(cwd, "notes.txt"), "utf8")).toBe("mine now");
   });
@@ -48,8 +47,7 @@ describe("a call that was not allowed", () => {
     const cwd = freshFolder();
     const waiting = await command(cwd, ["agent", "do it", "--out", "out", ...reach(stub)]);
     const [, id = ""] = /troupe answer (\S+)/.exec(waiting.stdout) ?? [];
-    const { code, stdout, stderr } = await command(cwd, ["answer", id, "no", "--base-url", stub.url]);
-    expect(code).toBe(0);
+    const { stdout, stderr } = await expectEnd(cwd, ["answer", id, "no", "--base-url", stub.url], 0);
     expect(stderr).toMatch(/The call of "editor" was not made/);
     expect(stdout).toMatch(/Denied +1 call not made: editor/);
     const shown = await command(cwd, ["runs", "events", id, "--json"]);
@@ -59,16 +57,11 @@ describe("a call that was not allowed", () => {
 
 describe("an agent in a repository", () => {
   it("leaves its changes as one commit of its own files, under its name and the task's", async () => {
-    await using stub = await serving(
-      create("new.txt", "new\n"),
-      calls("editor", { command: "replace", path: "small.txt", old: "small", new: "large" }),
-      {
-        text: "written",
-      },
-    );
+    const replace = calls("editor", { command: "replace", path: "small.txt", old: "small", new: "large" });
+    await using stub = await serving(create("new.txt", "new\n"), replace, { text: "written" });
     const cwd = repository();
-    const { code, stdout } = await command(cwd, ["agent", "Write it down\nand more", "--allow", "editor", "--out", ".", ...reach(stub)]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/Commit +[0-9a-f]{10} \(2 files\)\n/)]);
+    const words = ["agent", "Write it down\nand more", "--allow", "editor", "--out", ".", ...reach(stub)];
+    await expectEnd(cwd, words, 0, /Commit +[0-9a-f]{10} \(2 files\)\n/);
     expect(git(cwd, "log", "-1", "--format=%an|%s")).toBe("Agent via Troupe|Write it down");
     expect(git(cwd, "show", "--name-only", "--format=", "HEAD").split("\n")).toEqual(["new.txt", "small.txt"]);
     expect(git(cwd, "log", "-1", "--format=%(trailers:key=Troupe-Run)")).toMatch(/^Troupe-Run: \S+/);
@@ -98,8 +91,8 @@ describe("an agent in a repository", () => {
     await using stub = await serving(create("new.txt", "new"), { text: "done" });
     const cwd = repository();
     writeFileSync(join(cwd, ".git", "MERGE_HEAD"), `${git(cwd, "rev-parse", "HEAD")}\n`);
-    const { code, stdout } = await command(cwd, ["agent", "Write", "--allow", "editor", "--out", ".", ...reach(stub)]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/Commit +not made, for a merge is under way/)]);
+    const words = ["agent", "Write", "--allow", "editor", "--out", ".", ...reach(stub)];
+    await expectEnd(cwd, words, 0, /Commit +not made, for a merge is under way/);
     expect(git(cwd, "log", "--format=%s")).toBe("Begin");
   });
 
@@ -115,11 +108,9 @@ describe("an agent in a repository", () => {
     await using stub = await serving(create("one.txt", "1"), create("two.txt", "2"), { text: "done" });
     const cwd = repository();
     const priced = [...reach(stub), "--price", "1,1"];
-    const first = await command(cwd, ["agent", "Write", ...priced, "--allow", "editor", "--budget", "0.02", "--out", "."]);
-    expect(first.code).toBe(3);
+    await expectEnd(cwd, ["agent", "Write", ...priced, "--allow", "editor", "--budget", "0.02", "--out", "."], 3);
     expect(git(cwd, "log", "--format=%s")).toBe("Begin");
-    const again = await command(cwd, ["resume", "--budget", "1", "--base-url", stub.url]);
-    expect([again.code, again.stderr]).toEqual([0, expect.anything()]);
+    await expectEnd(cwd, ["resume", "--budget", "1", "--base-url", stub.url], 0);
     expect(git(cwd, "show", "--name-only", "--format=", "HEAD").split("\n")).toEqual(["one.txt", "two.txt"]);
   });
 });

@@ -3,27 +3,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
-import { fakeHost, type FakeHost } from "./fake-host.ts";
-import { calls, command, freshFolder, newestIn, reach, serving } from "./kept-run.ts";
+import { calls, command, expectEnd, expectRefusal, freshFolder, newestIn, reach, serving, terminalHost } from "./kept-run.ts";
 
+/** A server that no test reaches. */
+const NOWHERE = ["--base-url", "http://127.0.0.1:9/v1"];
 const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" }, "I write the note down.\n");
 
 describe("troupe agent", () => {
   it("works with its tools and tells its answer, what it did on the way, and what it cost", async () => {
     await using stub = await serving(CREATE, { text: "The note is in note.txt." });
     const cwd = freshFolder();
-    const { code, stdout, stderr } = await command(cwd, [
-      "agent",
-      "note that I need milk",
-      ...reach(stub),
-      "--allow",
-      "editor",
-      "--out",
-      "notes",
-    ]);
-    expect(code).toBe(0);
+    const words = ["agent", "note that I need milk", ...reach(stub), "--allow", "editor", "--out", "notes"];
+    const { stdout, stderr } = await expectEnd(cwd, words, 0);
     expect(readFileSync(join(cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
     expect(stdout).toMatch(/^Done\.\n\nThe note is in note\.txt\.\n\n {2}Project +notes \(1 file\)/);
     expect(stderr).toMatch(/I write the note down\.[\s\S]*editor \{"command":"create"/);
@@ -33,13 +25,11 @@ describe("troupe agent", () => {
   it("waits where nobody can be asked; a yes from another process lets it go on, and nothing is asked again", async () => {
     await using stub = await serving(CREATE, { text: "written" });
     const cwd = freshFolder();
-    const waiting = await command(cwd, ["agent", "note that I need milk", ...reach(stub), "--out", "notes"]);
-    expect(waiting.code).toBe(5);
+    const words = ["agent", "note that I need milk", ...reach(stub), "--out", "notes"];
+    const waiting = await expectEnd(cwd, words, 5, 'May Agent use the tool "editor"?');
     expect(existsSync(join(cwd, "notes/note.txt"))).toBe(false);
-    expect(waiting.stdout).toMatch(/May Agent use the tool "editor"\?/);
     const [, id = "", question = ""] = /troupe answer (\S+) (\w+) "\.\.\."/.exec(waiting.stdout) ?? [];
-    const answered = await command(cwd, ["answer", id, question, "yes", "--base-url", stub.url]);
-    expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining("written") as string });
+    await expectEnd(cwd, ["answer", id, question, "yes", "--base-url", stub.url], 0, "written");
     expect(readFileSync(join(cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
     expect(stub.requests).toHaveLength(2);
   });
@@ -47,19 +37,16 @@ describe("troupe agent", () => {
   it("asks for every tool but those that are allowed, and shows a long command to its end", async () => {
     const text = `echo ${"x".repeat(6_000)}; rm -rf notes`;
     await using stub = await serving(calls("shell", { command: text }));
-    const { code, stdout } = await command(freshFolder(), ["agent", "tidy up", ...reach(stub), "--allow", "editor", "--out", "notes"]);
-    expect(code).toBe(5);
-    expect(stdout).toMatch(/May Agent use the tool "shell"\?[^]*; rm -rf notes/);
+    const words = ["agent", "tidy up", ...reach(stub), "--allow", "editor", "--out", "notes"];
+    await expectEnd(freshFolder(), words, 5, /May Agent use the tool "shell"\?[^]*; rm -rf notes/);
   });
 
   it("goes on after a stop by its budget, and pays for nothing twice", async () => {
     await using stub = await serving(CREATE, { text: "written" });
     const cwd = freshFolder();
     const priced = [...reach(stub), "--price", "1,1"];
-    const first = await command(cwd, ["agent", "note it", ...priced, "--allow", "editor", "--budget", "0.000001", "--out", "notes"]);
-    expect(first.code).toBe(3);
-    const again = await command(cwd, ["resume", "--budget", "1", "--base-url", stub.url]);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("written") as string });
+    await expectEnd(cwd, ["agent", "note it", ...priced, "--allow", "editor", "--budget", "0.000001", "--out", "notes"], 3);
+    await expectEnd(cwd, ["resume", "--budget", "1", "--base-url", stub.url], 0, "written");
     expect(stub.requests).toHaveLength(2);
   });
 });
@@ -70,9 +57,9 @@ describe("troupe agent on a terminal", () => {
     await using stub = await serving(calls("editor", { command: "create", path: "note.txt", content }, "I write the note down.\n"), {
       text: "as you wish",
     });
-    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock, env: { PATH: process.env["PATH"] ?? "" } });
+    const host = terminalHost();
     const code = main(host, ["agent", "note that I need milk", ...reach(stub), "--yes", "--out", "notes"]);
-    await shown(host, /Agent asks to use editor:[\s\S]*> /);
+    await host.shows(/Agent asks to use editor:[\s\S]*> /);
     expect(host.stderr.text).toContain("I write the note down.");
     expect(host.stderr.text).toContain(String.raw`milk\u{202e}\u{1b}[2Jend`);
     host.stdin.write("use paper\n");
@@ -82,17 +69,6 @@ describe("troupe agent on a terminal", () => {
   });
 });
 
-/** Resolves when standard error has shown something that matches. */
-function shown(host: FakeHost, pattern: RegExp): Promise<void> {
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (pattern.test(host.stderr.text)) resolve();
-    };
-    host.stderr.on("data", look);
-    look();
-  });
-}
-
 describe("bad options of troupe agent", () => {
   it.each([
     ["an unknown tool", ["--tools", "shell,rm"], 'got "rm"'],
@@ -100,13 +76,11 @@ describe("bad options of troupe agent", () => {
     ["no steps", ["--steps", "0"], "--steps"],
     ["no tools", ["--tools", ""], "--tools"],
   ])("%s", async (_what, words, said) => {
-    const { code, stderr } = await command(freshFolder(), ["agent", "do it", "--base-url", "http://127.0.0.1:9/v1", ...words]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+    await expectRefusal(freshFolder(), ["agent", "do it", ...NOWHERE, ...words], said);
   });
 
   it("no model that can be reached", async () => {
-    const { code, stderr } = await command(freshFolder(), ["agent", "do it"]);
-    expect([code, stderr]).toEqual([7, expect.stringContaining("OPENAI_API_KEY")]);
+    await expectEnd(freshFolder(), ["agent", "do it"], 7, "OPENAI_API_KEY");
   });
 });
 
@@ -126,11 +100,10 @@ describe("troupe agent with servers of tools", () => {
   it("offers their tools, asks before each, and goes on and is replayed from its record", async () => {
     await using stub = await serving(calls("demo_work", {}), { text: "worked" });
     const cwd = configured();
-    const waiting = await command(cwd, ["agent", "work", "--mcp", "servers.json", "--tools", "planning", "--out", "out", ...reach(stub)]);
-    expect([waiting.code, waiting.stdout]).toEqual([5, expect.stringContaining('May Agent use the tool "demo_work"?')]);
+    const words = ["agent", "work", "--mcp", "servers.json", "--tools", "planning", "--out", "out", ...reach(stub)];
+    const waiting = await expectEnd(cwd, words, 5, 'May Agent use the tool "demo_work"?');
     const [, id = ""] = /troupe answer (\S+)/.exec(waiting.stdout) ?? [];
-    const answered = await command(cwd, ["answer", id, "yes", "--base-url", stub.url]);
-    expect([answered.code, answered.stdout]).toEqual([0, expect.stringContaining("worked")]);
+    await expectEnd(cwd, ["answer", id, "yes", "--base-url", stub.url], 0, "worked");
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toMatch(/comes from the MCP server .*did work/);
     const events = await command(cwd, ["runs", "events", id, "--json"]);
     expect(events.stdout).not.toContain(KEY);
@@ -143,12 +116,8 @@ describe("troupe agent with servers of tools", () => {
     await using stub = await serving(calls("demo_work", {}), { text: "worked" });
     const cwd = configured();
     const words = ["agent", "work", "--mcp", "servers.json", ...reach(stub)];
-    expect(await command(cwd, [...words, "--allow", "demo_work"])).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("worked") as string,
-    });
-    const refused = await command(cwd, [...words, "--allow", "demo_rm"]);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/--allow[^]*got "demo_rm"/)]);
+    await expectEnd(cwd, [...words, "--allow", "demo_work"], 0, "worked");
+    await expectRefusal(cwd, [...words, "--allow", "demo_rm"], /--allow[^]*got "demo_rm"/);
   });
 
   const secret = { command: KEY, args: 5 };
@@ -164,25 +133,15 @@ describe("troupe agent with servers of tools", () => {
     ["is a list", [1], /mcpServers/],
     ["is too large", " ".repeat(300_000), /more than/],
   ])("refuses a config that %s, and repeats nothing of it", async (_what, config, said) => {
-    const { code, stderr } = await command(configured(config), [
-      "agent",
-      "x",
-      "--mcp",
-      "servers.json",
-      "--base-url",
-      "http://127.0.0.1:9/v1",
-    ]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+    const { stderr } = await expectRefusal(configured(config), ["agent", "x", "--mcp", "servers.json", ...NOWHERE], said);
     expect(stderr).not.toContain(KEY);
     expect(stderr).not.toContain("\u001b[2J");
   });
 
   it("refuses a config that is not there, and a server that does not start", async () => {
-    const missing = await command(freshFolder(), ["agent", "x", "--mcp", "no.json", "--base-url", "http://127.0.0.1:9/v1"]);
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("no.json")]);
+    await expectRefusal(freshFolder(), ["agent", "x", "--mcp", "no.json", ...NOWHERE], "no.json");
     const cwd = configured({ mcpServers: { demo: { command: "troupe-no-such-command" } } });
-    const { code, stderr } = await command(cwd, ["agent", "x", "--mcp", "servers.json", "--base-url", "http://127.0.0.1:9/v1"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("MCP_UNREACHABLE")]);
+    await expectEnd(cwd, ["agent", "x", "--mcp", "servers.json", ...NOWHERE], 1, "MCP_UNREACHABLE");
   });
 });
 
@@ -211,17 +170,8 @@ describe("troupe agent --plan", () => {
   it("makes a plan, tells it, lets an agent do each step, and answers once", async () => {
     await using stub = await planner();
     const cwd = freshFolder();
-    const { code, stdout, stderr } = await command(cwd, [
-      "agent",
-      "write two files",
-      "--plan",
-      "--allow",
-      "editor",
-      "--out",
-      "out",
-      ...reach(stub),
-    ]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done\.\n\nBoth files are written\.\n/)]);
+    const words = ["agent", "write two files", "--plan", "--allow", "editor", "--out", "out", ...reach(stub)];
+    const { stderr } = await expectEnd(cwd, words, 0, /^Done\.\n\nBoth files are written\.\n/);
     expect(stderr).toMatch(/Plan: a write a\.txt; b write b\.txt[^]*Step a: write a\.txt[^]*Step b: write b\.txt/);
     expect(["a.txt", "b.txt"].map((path) => readFileSync(join(cwd, "out", path), "utf8"))).toEqual(["a.txt", "b.txt"]);
     const asked = stub.requests.length;

@@ -4,7 +4,7 @@ import { WritePrd } from "../../actions/index.ts";
 import { waterfallCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { aboutFor } from "../../src/cli/about.ts";
-import { chosenQuestion } from "../../src/cli/questions.ts";
+import { chosenQuestion } from "../../src/cli/stored-run.ts";
 import { type Company, COMPANY } from "../../src/cli/company.ts";
 import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";
@@ -57,6 +57,13 @@ describe("the words of an answer", () => {
   });
 });
 
+async function todoList() {
+  const settings = companySettings({ seed: "1", runTests: false, crew: "waterfall" });
+  const idea = (await demoIdeas()).find(({ id }) => id === "todo");
+  if (idea === undefined) throw new Error("expected the bundled to-do list");
+  return { idea, settings, chosen: scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) }) };
+}
+
 /**
  * Keeps a run of the to-do list that waits for a person: its product manager, who else is the bundled one, asks before she writes. The
  * bundled company asks nobody.
@@ -64,10 +71,7 @@ describe("the words of an answer", () => {
 async function waitingRun(...questions: readonly string[]): Promise<{ readonly cwd: string; readonly ids: readonly string[] }> {
   const cwd = freshFolder();
   const place = storePlace({}, { cwd, env: {} });
-  const settings = companySettings({ seed: "1", runTests: false, crew: "waterfall" });
-  const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
-  if (idea === undefined) throw new Error("expected the bundled to-do list");
-  const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });
+  const { idea, settings, chosen } = await todoList();
   const folder = join(cwd, "project");
   const sandbox = await chooseSandbox("none");
   const roles = waterfallCompany({ workspace: fileWorkspace({ root: folder }), sandbox, runTests: false });
@@ -96,10 +100,7 @@ function askFirst(roles: readonly Role[], questions: readonly string[]): void {
 describe("a run that comes to wait", () => {
   it("ends with 5 and the exact line that answers, which another process takes", async () => {
     const host = fakeHost({ cwd: freshFolder(), clock: systemClock });
-    const settings = companySettings({ runTests: false, crew: "waterfall" });
-    const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
-    if (idea === undefined) throw new Error("expected the bundled to-do list");
-    const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });
+    const { idea, settings, chosen } = await todoList();
     const parts = { idea: idea.idea, settings, chosen, sandbox: await chooseSandbox("none"), folder: join(host.cwd, "project") };
     const code = await inSession(host, {}, (session) =>
       withStore(session, {}, async (store) => {
@@ -161,9 +162,8 @@ describe("a run that waits for a person", () => {
   ])("refuses %j and is as it was", async (words, code, todo) => {
     const { cwd } = await twoQuestions;
     const before = (await command(cwd, ["runs", "export", "waits"])).stdout;
-    const ended = await command(cwd, words);
-    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
-    expect(code === "QUESTION_UNKNOWN" ? "Which colour?" : ended.stderr).toContain(todo);
+    const { stderr } = await expectRefusal(cwd, words, `(${code})`);
+    expect(code === "QUESTION_UNKNOWN" ? "Which colour?" : stderr).toContain(todo);
     expect((await command(cwd, ["runs", "export", "waits"])).stdout).toBe(before);
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { approvedBy } from "../../actions/company/approval.ts";
 import type { Human } from "../../src/index.ts";
-import { command, freshFolder, newestIn } from "./kept-run.ts";
+import { command, expectEnd, freshFolder, newestIn } from "./kept-run.ts";
 
 /** Asks about `first`, and takes the answers one after another. */
-async function asked(...answers: readonly string[]): Promise<{ readonly value: string; readonly questions: readonly string[] }> {
+async function asked(...answers: readonly string[]) {
   const questions: string[] = [];
   const left = [...answers];
   const ask = (question: string): Promise<string> => {
@@ -46,8 +46,7 @@ describe("a proposal that waits for a yes", () => {
 describe("troupe --approve", () => {
   it("prd shows the criteria once, ends at a stop, and asks again when it is resumed afresh", async () => {
     const cwd = freshFolder();
-    const first = await command(cwd, ["demo", "--approve", "prd", "--no-run-tests"]);
-    expect(first.code).toBe(5);
+    const first = await expectEnd(cwd, ["demo", "--approve", "prd", "--no-run-tests"], 5);
     expect(first.stdout).toMatch(/\n {2}Asks +Alice: ## The user's words\n {11}Create a shopping list/);
     expect(first.stdout).toMatch(/\n {11}A2 \(P0\) Given a name of two words[^\n]*\n/);
     expect(`${first.stdout}${first.stderr}`.match(/A2 \(P0\)/g)).toHaveLength(1);
@@ -56,7 +55,7 @@ describe("troupe --approve", () => {
     expect(stopped).toMatchObject({ code: 130, stdout: expect.stringMatching(/^Not approved\. Nothing was written yet\./) as string });
     expect(stopped.stdout).toMatch(/Go on +troupe resume \S+ --reuse none\n/);
     expect(stopped.stderr).toContain("but the answer was to stop. Nothing was built.");
-    expect((await command(cwd, ["resume", id, "--reuse", "none"])).code).toBe(5);
-    expect((await command(cwd, ["answer", id, "yes"])).code).toBe(6);
+    await expectEnd(cwd, ["resume", id, "--reuse", "none"], 5);
+    await expectEnd(cwd, ["answer", id, "yes"], 6);
   });
 });

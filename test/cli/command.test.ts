@@ -1,22 +1,18 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/errors.ts";
 import { main } from "../../src/cli/program.ts";
-import { fold, type RunEvent } from "../../src/index.ts";
+import { fold } from "../../src/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";
-import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
-import type { StubHandler } from "../../src/testing/openai-stub.ts";
-import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
-import { until } from "../workspace/scratch.ts";
+import { brokenGreetJs, fence, greetJs } from "../actions/greeter.ts";
+import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { run as runProcess, start } from "./child.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
-import { command, type Given, type Said } from "./kept-run.ts";
+import { command, eventsIn, expectEnd, expectRefusal, greeting } from "./kept-run.ts";
 
 const cwd = scratchFolder();
-const KEY = "sk-hidden-hidden-hidden-hidden";
 
 /** A new folder to be in. */
 function folder(name: string): string {
@@ -25,61 +21,12 @@ function folder(name: string): string {
   return path;
 }
 
-/** Runs a command inside this process. Signals, closed streams and the environment of the process need one of its own. */
-function run(words: readonly string[], { cwd: at, ...given }: Given & { readonly cwd: string }): Promise<Said> {
-  return command(at, words, given);
-}
-
-/** Answers by the task that a question names in its first line, as the small project's script says. */
-function playing(given: Readonly<Record<string, string>>): StubHandler {
-  return (body) => {
-    const task = taskOf(body);
-    const reply = { ...replies, ...given }[task];
-    return typeof reply === "string"
-      ? reply
-      : { fault: "status", status: 400, body: JSON.stringify({ error: { message: `no reply for ${task}` } }) };
-  };
-}
-
-/** Whether a process runs or stands still; one that only waits for its parent to notice does not. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/ [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-function taskOf({ messages }: OpenAIBody): string {
-  const questions = messages.filter(({ role }) => role === "user").map(({ content }) => (typeof content === "string" ? content : ""));
-  return (
-    questions
-      .find((question) => question.startsWith("# "))
-      ?.split("\n")[0]
-      ?.slice(2) ?? ""
-  );
-}
-
 describe("words without a run", () => {
   it("prints its help, with every option and every exit code", async () => {
-    const { code, stdout, stderr } = await run(["--help"], { cwd });
+    const { code, stdout, stderr } = await command(cwd, ["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const word of [
-      "--budget",
-      "--investment",
-      "--rounds",
-      "--n-round",
-      "--out",
-      "--model",
-      "--base-url",
-      "--seed",
-      "--sandbox",
-      "--json",
-      "--quiet",
-      "--yes",
-    ]) {
-      expect(stdout).toContain(word);
-    }
+    for (const word of ["budget", "investment", "rounds", "n-round", "out", "model", "base-url", "seed", "sandbox", "json", "quiet", "yes"])
+      expect(stdout).toContain(`--${word}`);
     for (const { code: known, meaning } of EXIT_CODES) expect(stdout).toContain(`${String(known).padEnd(4)} ${meaning}`);
   });
 
@@ -88,80 +35,28 @@ describe("words without a run", () => {
     expect(await runProcess(["--version"], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  it.each([
-    [["dmeo"], "Did you mean: troupe demo?"],
-    [["docter", "--json"], "Did you mean: troupe doctor"],
-    [["tetris"], "may be a mistyped command"],
-    [["resmue"], "Did you mean: troupe resume?"],
-    [["resume"], "STORE_MISSING"],
-    [["runs", "sohw", "x"], "Did you mean: troupe runs show?"],
-    [["--outt", "x", "a game"], "Did you mean --out?"],
-    [["Create", "a", "game"], 'troupe "Create a game"'],
-    [[], "IDEA_MISSING"],
-    [["--budget", "abc", "a game"], "OPTION_INVALID"],
-    [["--rounds", "0", "a game"], "OPTION_INVALID"],
-    [["demo", "tetris"], "2048"],
-    [["-f", "missing.md"], "IDEA_UNREADABLE"],
-    [["-f", "/dev/null"], "troupe - < /dev/null"],
-  ])("refuses %j with 2 and says why, key or not", async (words, reason) => {
-    const { code, stderr } = await run(words, {
-      cwd: folder("refused"),
-      env: { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: "http://127.0.0.1:9/v1" },
-    });
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) as string });
-    expect(readdirSync(folder("refused"))).toEqual([]);
-  });
-
   it("tells an error to a program too", async () => {
-    const { stdout } = await run(["--json", "--rounds", "0", "a game"], { cwd });
+    const { stdout } = await command(cwd, ["--json", "--rounds", "0", "a game"]);
     expect(JSON.parse(stdout)).toMatchObject({ type: "error", code: "OPTION_INVALID" });
-    const parsed = await run(["--json", "--nonsense"], { cwd });
+    const parsed = await command(cwd, ["--json", "--nonsense"]);
     expect(JSON.parse(parsed.stdout)).toMatchObject({ type: "error", code: "COMMAND_INVALID" });
   });
 
   it("ends with 7 where there is neither a model nor a script, and says how to get one", async () => {
-    const { code, stderr, stdout } = await run(["Write a poem about the sea"], { cwd: folder("keyless") });
+    const { code, stderr, stdout } = await command(folder("keyless"), ["Write a poem about the sea"]);
     expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
-    for (const word of ["OPENAI_API_KEY", "TROUPE_BASE_URL", "troupe demo 2048"]) expect(stderr).toContain(word);
+    for (const word of ["OPENAI_API_KEY", "TROUPE_BASE_URL", "troupe demo 2048", "troupe demo todo"]) expect(stderr).toContain(word);
     expect(readdirSync(folder("keyless"))).toEqual([]);
   });
 });
 
 describe("a bundled idea", () => {
-  it("is played to a project whose tests pass", { tags: ["company", "long"] }, async () => {
-    const at = folder("demo");
-    const { code, stdout, stderr } = await run(["demo", "todo", "--out", "project", "--quiet"], { cwd: at });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^Done\.\n/);
-    expect(stdout).toMatch(/Project\s+project \(\d+ files\)/);
-    expect(stdout).toMatch(/Tests\s+\d+ passed/);
-    expect(stdout).toMatch(/Cost\s+nothing/);
-    expect(existsSync(join(at, "project/README.md"))).toBe(true);
-  });
-
-  it("is played without git and without bubblewrap, each told in one line", { tags: ["company", "long"] }, async () => {
-    const at = folder("bare");
-    const { code, stderr, stdout } = await runProcess(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/Tests\s+\d+ passed/);
-    expect(stderr.match(/^.*git is not on the PATH.*$/gm)).toHaveLength(1);
-    expect(stderr.match(/^Bubblewrap does not work here.*$/gm)).toHaveLength(1);
-    expect(readdirSync(join(at, "project"))).not.toContain(".git");
-  });
-
   it("prints events that fold to the run, and the result last", async () => {
-    const { code, stdout } = await run(["demo", "todo", "--out", "project", "--json", "--no-run-tests", "--seed", "7"], {
-      cwd: folder("json"),
-    });
-    expect(code).toBe(0);
-    const lines = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as RunEvent | { type: "result" });
-    const result = lines.pop();
-    const state = fold(lines as RunEvent[]);
+    const words = ["demo", "todo", "--out", "project", "--json", "--no-run-tests", "--seed", "7"];
+    const { stdout } = await expectEnd(folder("json"), words, 0);
+    const state = fold(eventsIn(stdout));
     expect(state).toMatchObject({ seed: "7", phase: { phase: "ended", status: "finished" } });
-    expect(result).toMatchObject({
+    expect(resultOf(stdout)).toMatchObject({
       type: "result",
       status: "finished",
       exitCode: 0,
@@ -173,37 +68,21 @@ describe("a bundled idea", () => {
     });
   });
 
-  it("ends quietly when nobody reads its output any more", { tags: ["company", "long"] }, async () => {
-    const child = start(["demo", "todo", "--json", "--quiet", "--no-run-tests"], { cwd: folder("pipe") });
-    await child.until("stdout", /\n/);
-    child.process.stdout.destroy();
-    expect(await child.ended).toBe(0);
-    expect(child.said.stderr).toBe("");
-  });
-
   it("takes its idea from a file or from its input", async () => {
     const at = folder("sources");
     writeFileSync(join(at, "idea.md"), "Create a command line to-do list\n");
-    expect(await run(["-f", "idea.md", "--rounds", "1", "--quiet"], { cwd: at })).toMatchObject({ code: 4 });
-    expect(await run(["-", "--rounds", "1", "--quiet"], { cwd: at, stdin: "Create a command line to-do list\n" })).toMatchObject({
-      code: 4,
-    });
-    expect(await run(["-", "--quiet"], { cwd: at })).toMatchObject({ code: 2, stderr: expect.stringContaining("IDEA_MISSING") as string });
+    await expectEnd(at, ["-f", "idea.md", "--rounds", "1", "--quiet"], 4);
+    await expectEnd(at, ["-", "--rounds", "1", "--quiet"], 4, "", { stdin: "Create a command line to-do list\n" });
+    await expectRefusal(at, ["-", "--quiet"], "IDEA_MISSING");
   });
 });
 
 describe("a model", () => {
   it("whose project is right takes it to the end", async () => {
-    await using stub = await openaiStub({ handler: playing({}) });
+    await using stub = await openaiStub({ handler: playing() });
     const at = folder("greeter");
-    const { code, stdout } = await run(
-      ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--out", "project"],
-      {
-        cwd: at,
-      },
-    );
+    await expectEnd(at, greeting(stub.url, "--out", "project"), 0, /Tests\s+\d+ passed/);
     expect(stub.rejected).toEqual([]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Tests\s+\d+ passed/) as string });
     expect(readFileSync(join(at, "project/src/greet.js"), "utf8")).toBe(greetJs);
   });
 
@@ -214,26 +93,8 @@ describe("a model", () => {
     ]);
     const broken = { "WriteCode: src/greet.js": fence(brokenGreetJs), ...(Object.fromEntries(rounds) as Record<string, string>) };
     await using stub = await openaiStub({ handler: playing(broken) });
-    const words = ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--out", "project", "--json"];
-    const { code, stdout, stderr } = await run(words, { cwd: folder("broken") });
-    expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining("without isolation") as string });
-    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
-      exitCode: 6,
-      status: "finished",
-      tests: { tests: "failed" },
-    });
-  });
-
-  it("is left in good order at the first Ctrl-C, and what is there is kept", { tags: ["company", "long"] }, async () => {
-    await using stub = await openaiStub({ handler: (body, n) => (n < 2 ? playing({})(body, n) : { fault: "stall" }) });
-    const at = folder("interrupted");
-    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project"], { cwd: at });
-    await child.until("stderr", /Eve, Project Manager {2}WriteTasks/);
-    child.process.kill("SIGINT");
-    expect(await child.ended).toBe(130);
-    expect(child.said.stderr).toContain("Stopping, and keeping what is there.");
-    expect(child.said.stdout).toMatch(/^Stopped: Ctrl-C was pressed\. What was written is kept\./);
-    expect(readdirSync(join(at, "project/docs"))).toEqual(expect.arrayContaining(["prd", "system_design"]));
+    const { stdout } = await expectEnd(folder("broken"), greeting(stub.url, "--out", "project", "--json"), 6, "without isolation");
+    expect(resultOf(stdout)).toMatchObject({ exitCode: 6, status: "finished", tests: { tests: "failed" } });
   });
 
   it("never tells $0 for a call without a known price that Ctrl-C cut off", async () => {
@@ -253,82 +114,18 @@ describe("a model", () => {
     expect(host.stdout.text).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
   });
 
-  it(
-    "is left at once at the second signal, and neither a process nor a copy of the project stays",
-    { tags: ["company", "long"] },
-    async () => {
-      const [at, temporary] = [folder("twice"), folder("twice-temporary")];
-      let tell: (pid: number) => void = () => {};
-      const begun = new Promise<number>((resolve) => (tell = resolve));
-      const began = createServer();
-      began.on("connection", (socket) => socket.on("data", (pid) => tell(Number(pid))).on("error", () => {}));
-      await new Promise<void>((resolve) => began.listen(0, "127.0.0.1", resolve));
-      // A runner that stands still does not hear that it shall end: the first signal waits for it.
-      const still = [
-        'import { connect } from "node:net";',
-        'process.kill(process.ppid, "SIGSTOP");',
-        `connect(${(began.address() as AddressInfo).port}, "127.0.0.1").write(String(process.ppid));`,
-        "setInterval(() => {}, 1000);",
-        "",
-      ].join("\n");
-      await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": fence(still) }) });
-      const words = ["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--sandbox", "none", "--no-code-review"];
-      const child = start(words, { cwd: at, env: { TMPDIR: temporary } });
-      const runner = await begun;
-      expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^troupe-sandbox-/)]);
-      child.process.kill("SIGINT");
-      await child.until("stderr", /Stopping, and keeping/);
-      child.process.kill("SIGTERM");
-      expect(await child.ended).toBe(130);
-      expect(child.said.stdout).toBe("");
-      expect(readdirSync(temporary)).toEqual([]);
-      await until(() => !isAlive(runner));
-      began.close();
-    },
-  );
-
   it("is left in good order when its terminal is closed, however often that is told", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
-    const child = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--out", "project", "--json"], {
-      cwd: folder("hung-up"),
-    });
+    const child = start(greeting(stub.url, "--out", "project", "--json"), { cwd: folder("hung-up") });
     await child.until("stdout", /step\.started/);
     child.process.kill("SIGHUP");
     child.process.kill("SIGHUP");
     expect(await child.ended).toBe(129);
-    const last = JSON.parse(child.said.stdout.trimEnd().split("\n").at(-1) ?? "") as unknown;
-    expect(last).toMatchObject({ type: "result", status: "stopped", exitCode: 129 });
+    expect(resultOf(child.said.stdout)).toMatchObject({ type: "result", status: "stopped", exitCode: 129 });
   });
 
   it("without a known price is not bound by a budget: that is refused, and told how", async () => {
-    const words = [
-      "Greet me on a page",
-      "--crew",
-      "waterfall",
-      "--base-url",
-      "http://127.0.0.1:9/v1",
-      "--model",
-      "my-own",
-      "--budget",
-      "1",
-    ];
-    expect(await run(words, { cwd: folder("unpriced") })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--allow-unpriced") as string,
-    });
-  });
-});
-
-describe("a folder that cannot be used", () => {
-  it.each([
-    ["a file", "file", "WORKSPACE_NOT_A_FOLDER"],
-    ["a folder below a file", "file/below", "WORKSPACE_"],
-    ["a name no folder can have", "", "OPTION_INVALID"],
-  ])("such as %s is refused with 2", async (_what, out, reason) => {
-    const at = folder("unusable");
-    writeFileSync(join(at, "file"), "mine");
-    const { code, stderr } = await run(["demo", "todo", "--out", out], { cwd: at });
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) as string });
-    expect(readFileSync(join(at, "file"), "utf8")).toBe("mine");
+    const words = greeting("http://127.0.0.1:9/v1", "--model", "my-own", "--budget", "1");
+    await expectRefusal(folder("unpriced"), words, "--allow-unpriced");
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import { completionScript } from "../../src/cli/completion-scripts.ts";
+import { completionScript } from "../../src/cli/completion.ts";
 import { freshFolder } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
 

@@ -1,21 +1,17 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { shippedCrews } from "../../roles/index.ts";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { command, freshFolder, expectRefusal } from "./kept-run.ts";
+import { command, expectRefusal, freshFolder, storeWith } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007`touch owned`\t$(touch owned)\n\u202e";
 
 /** A folder with three runs, of which one has an id that a shell would obey. */
-async function folderWithRuns(): Promise<string> {
-  const cwd = freshFolder();
-  mkdirSync(join(cwd, ".troupe"));
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+const kept = storeWith(async (journal) => {
   const role = defineRole({ name: "Ann", actions: [defineAction({ name: "Say", prompt: () => "hello" })] });
   for (const [id, name] of [
     ["alpha-1", "old"],
@@ -25,19 +21,10 @@ async function folderWithRuns(): Promise<string> {
   ] as const) {
     await new Team({ name, roles: [role], model: scriptedModel(["hello"]), journal }).run("hello", { id }).result;
   }
-  await journal.close();
-  return cwd;
-}
-
-const kept = folderWithRuns();
-
-interface Completed {
-  readonly kind: string;
-  readonly words: readonly string[];
-}
+});
 
 /** What can stand at the end of a line, without descriptions. */
-async function at(line: string, cwd = "/nowhere"): Promise<Completed> {
+async function at(line: string, cwd = "/nowhere") {
   const { code, stdout, stderr } = await command(cwd, ["__complete", "bash", "--", ...line.split(" ")]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [kind = "", ...words] = stdout.trimEnd().split("\n");

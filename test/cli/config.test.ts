@@ -1,27 +1,20 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configured, withEnvironment } from "../../src/cli/config.ts";
 import type { Variables } from "../../src/cli/host.ts";
 import { runSettings } from "../../src/cli/settings.ts";
 import { storePlace } from "../../src/cli/store.ts";
+import { defined } from "../../src/kernel/value-kind.ts";
 import { usd } from "../../src/model/money.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, placed } from "./kept-run.ts";
 
-/** A folder and a home with these config files. */
-function placed(files: { readonly project?: string; readonly user?: string }, env: Variables = {}) {
-  const [cwd, home] = [freshFolder(), freshFolder()];
-  if (files.project !== undefined) writeFileSync(join(cwd, "troupe.config.yaml"), files.project);
-  const own = join(home, ".config/troupe/config.yaml");
-  mkdirSync(dirname(own), { recursive: true });
-  if (files.user !== undefined) writeFileSync(own, files.user);
-  return { cwd, own, env: { HOME: home, ...env } };
-}
-
-async function settingsOf(files: Parameters<typeof placed>[0], env: Variables = {}, flags = {}) {
-  const host = fakeHost(placed(files, env));
+/** The settings of a folder and a home with these config files. */
+async function settingsOf({ project, user }: { readonly project?: string; readonly user?: string }, env: Variables = {}, flags = {}) {
+  const place = placed(defined({ "troupe.config.yaml": project, "~/config.yaml": user }));
+  const host = fakeHost({ ...place, env: { ...place.env, ...env } });
   const { env: set, from, folder } = await configured(host);
   return runSettings(flags, withEnvironment(host, set).env, { from, folders: folder === undefined ? [] : [folder] });
 }
@@ -98,7 +91,7 @@ silence: 30`;
   });
 
   it("name the store of runs, which a folder keeps below itself", async () => {
-    const host = fakeHost(placed({ project: "store: kept/runs.db" }));
+    const host = fakeHost(placed({ "troupe.config.yaml": "store: kept/runs.db" }));
     const { env } = await configured(host);
     expect(storePlace({}, { cwd: host.cwd, env }).name).toBe("kept/runs.db");
   });
@@ -106,12 +99,11 @@ silence: 30`;
   it("hold for a new run, and not for the bounds of one that goes on", async () => {
     await using stub = await openaiStub({ handler: () => ({ text: "hello" }) });
     const { cwd, env } = placed({
-      project: "rounds: 5",
-      user: `baseUrl: ${stub.url}\nmodel: stub-1\nmodels: { stub-1: { price: { input: 0, output: 0 } } }`,
+      "troupe.config.yaml": "rounds: 5",
+      "~/config.yaml": `baseUrl: ${stub.url}\nmodel: stub-1\nmodels: { stub-1: { price: { input: 0, output: 0 } } }`,
+      "company.yaml": "roles: [{ name: A, actions: [{ name: X }] }]",
     });
-    writeFileSync(join(cwd, "company.yaml"), "roles: [{ name: A, actions: [{ name: X }] }]");
-    const ran = await command(cwd, ["run", "--crew", "company.yaml", "greet"], { env });
-    expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/Rounds +1 of 5/)]);
+    await expectEnd(cwd, ["run", "--crew", "company.yaml", "greet"], 0, /Rounds +1 of 5/, { env });
     const doctor = await command(cwd, ["doctor"], { env: { ...env, TROUPE_BUDGET: "1" } });
     expect(doctor.stdout.replaceAll(/\s+/g, " ")).toMatch(
       /budget from TROUPE_BUDGET, rounds from \S+troupe\.config\.yaml, model from \S+config\.yaml, baseUrl from \S+config\.yaml.*; the rest are defaults/,
@@ -121,15 +113,14 @@ silence: 30`;
 
 describe("--init-config", () => {
   it("writes a file of comments that is valid, and never writes over one", async () => {
-    const { cwd, env, own } = placed({});
-    const first = await command(cwd, ["--init-config"], { env });
-    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Written: .*config\.yaml/)]);
+    const { cwd, env, home } = placed();
+    const own = join(home, ".config/troupe/config.yaml");
+    await expectEnd(cwd, ["--init-config"], 0, /^Written: .*config\.yaml/, { env });
     const text = readFileSync(own, "utf8");
     const uncommented = text.replaceAll(/^# (?=[a-z]+:|  )/gm, "");
     writeFileSync(own, uncommented);
     expect(runSettings({}, (await configured(fakeHost({ cwd, env }))).env)).toMatchObject({ rounds: 60, models: { Alex: "gpt-5" } });
-    const second = await command(cwd, ["--init-config"], { env });
-    expect([second.code, second.stderr]).toEqual([2, expect.stringMatching(/is there\. It stays as it is/)]);
+    await expectRefusal(cwd, ["--init-config"], /is there\. It stays as it is/, { env });
     expect(readFileSync(own, "utf8")).toBe(uncommented);
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
-import { command, freshFolder, linesIn, newestIn, expectRefusal, type Said } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, linesIn, newestIn, placed, type Said } from "./kept-run.ts";
 
 const CREW = `
 name: desk
@@ -26,11 +26,7 @@ function echoing(): Promise<OpenAIStub> {
 const free = ["--price", "0,0"] as const;
 const reach = (stub: OpenAIStub): readonly string[] => ["--base-url", stub.url, "--model", "stub-1", ...free];
 
-function folderWith(text: string, name: string = "company.yaml"): string {
-  const cwd = freshFolder();
-  writeFileSync(join(cwd, name), text);
-  return cwd;
-}
+const folderWith = (text: string, name: string = "company.yaml"): string => placed({ [name]: text }).cwd;
 
 /** The user names the model of the crew's second role. */
 const env = { TROUPE_MODELS: JSON.stringify({ "strict-1": {} }) };
@@ -56,10 +52,9 @@ describe("troupe run --crew", () => {
     rmSync(join(cwd, "company.yaml"));
     expect((await command(cwd, ["replay", id])).stdout).toMatch(/^equal: 2 steps/);
     const asked = stub.requests.length;
-    const again = await command(cwd, ["resume", id]);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/strict-1 read <Polish/)]);
-    const forked = await command(cwd, ["fork", id, "--at", "1", "--base-url", stub.url, ...free]);
-    expect([forked.code, forked.stdout]).toEqual([0, expect.stringMatching(/2 answers reused \(2 of models\), 0 model calls made/)]);
+    await expectEnd(cwd, ["resume", id], 0, "strict-1 read <Polish");
+    const fork = ["fork", id, "--at", "1", "--base-url", stub.url, ...free];
+    await expectEnd(cwd, fork, 0, "2 answers reused (2 of models), 0 model calls made");
     expect(stub.requests.length).toBe(asked);
   });
 
@@ -69,8 +64,7 @@ describe("troupe run --crew", () => {
     const cut = await run(cwd, stub, "--rounds", "1");
     expect(cut.code).toBe(4);
     writeFileSync(join(cwd, "company.yaml"), CREW.replace("Polish: {{text}}", "Ruin: {{text}}"));
-    const { code, stdout } = await command(cwd, ["resume", await newestIn(cwd), "--base-url", stub.url, ...free]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/strict-1 read <Polish: stub-1/)]);
+    await expectEnd(cwd, ["resume", await newestIn(cwd), "--base-url", stub.url, ...free], 0, "strict-1 read <Polish: stub-1");
   });
 
   it("takes a module that exports a crew, and refuses to go on with another one", async () => {
@@ -78,8 +72,7 @@ describe("troupe run --crew", () => {
     const text = (watch: string): string =>
       `export const crew = ({ workspace }) => ({ name: typeof workspace.write, roles: [{ name: "Ann", watch: ["UserRequirement"${watch}], actions: [{ name: "Say" }] }] });`;
     const cwd = folderWith(text(""), "crew.mjs");
-    const { code, stdout } = await command(cwd, ["run", "--crew", "crew.mjs", "hello", ...reach(stub)]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/stub-1 read <hello>/)]);
+    await expectEnd(cwd, ["run", "--crew", "crew.mjs", "hello", ...reach(stub)], 0, "stub-1 read <hello>");
     expect((await command(cwd, ["replay", await newestIn(cwd)])).stdout).toMatch(/^equal/);
   });
 
@@ -91,8 +84,8 @@ describe("troupe run --crew", () => {
     let asked = 0;
     await using stub = await openaiStub({ handler: () => replies[asked++] ?? { text: "again" } });
     const cwd = folderWith("city\nRome\nOslo\n", "data.csv");
-    const { code, stdout } = await command(cwd, ["run", "--crew", "data-interpreter", "count the rows", "--out", ".", ...reach(stub)]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done\.\n\nTwo rows\.\n/)]);
+    const words = ["run", "--crew", "data-interpreter", "count the rows", "--out", ".", ...reach(stub)];
+    await expectEnd(cwd, words, 0, /^Done\.\n\nTwo rows\.\n/);
     expect(readFileSync(join(cwd, "data.csv"), "utf8")).toBe("city\nRome\nOslo\n");
     expect(existsSync(join(cwd, ".git"))).toBe(false);
   });
@@ -139,11 +132,9 @@ describe("troupe run --crew", () => {
     ["a module that exports nothing", ["--crew", "empty.mjs"], /to export a crew, got none/],
     ["a module that breaks", ["--crew", "broken.mjs"], /to be a module with a crew, but/],
   ])("is refused in words: %s", async (_what, words, expected) => {
-    const cwd = folderWith(CREW);
-    writeFileSync(join(cwd, "empty.mjs"), "export const other = 1;");
-    writeFileSync(join(cwd, "broken.mjs"), "throw new Error('broken');");
-    const { code, stderr } = await command(cwd, ["run", ...words, "hello"], { env: { OPENAI_API_KEY: "sk-test-0123456789abcdef0123" } });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
+    const modules = { "empty.mjs": "export const other = 1;", "broken.mjs": "throw new Error('broken');" };
+    const { cwd } = placed({ "company.yaml": CREW, ...modules });
+    await expectRefusal(cwd, ["run", ...words, "hello"], expected, { env: { OPENAI_API_KEY: "sk-test-0123456789abcdef0123" } });
   });
 });
 
@@ -159,20 +150,10 @@ describe("troupe check", () => {
     const cwd = folderWith(
       CREW.replace("on: Draft", "on: Plan").replace("name: Draft", "name: Draft, sendTo: [Emil]").replace("Polish: {{text}}", "x"),
     );
-    const text = await command(cwd, ["check"]);
-    expect([text.code, text.stderr]).toEqual([
-      2,
-      expect.stringMatching(/company\.yaml:9:\d+: Expected a cause that somebody of the crew has, got "Plan"/),
-    ]);
-    const unpriced = await command(folderWith(CREW), ["check", "company.yaml", "--model", "nobody-knows", "--json"]);
-    expect(unpriced.code).toBe(2);
-    expect(linesIn(unpriced.stdout)).toEqual([
-      expect.objectContaining({
-        type: "check",
-        exitCode: 2,
-        faults: [expect.objectContaining({ code: "PRICE_UNKNOWN" }), expect.objectContaining({ code: "PRICE_UNKNOWN" })],
-      }),
-    ]);
+    await expectRefusal(cwd, ["check"], /company\.yaml:9:\d+: Expected a cause that somebody of the crew has, got "Plan"/);
+    const unpriced = await expectEnd(folderWith(CREW), ["check", "company.yaml", "--model", "nobody-knows", "--json"], 2);
+    const faults = [{ code: "PRICE_UNKNOWN" }, { code: "PRICE_UNKNOWN" }];
+    expect(linesIn(unpriced.stdout)).toMatchObject([{ type: "check", exitCode: 2, faults }]);
   });
 
   it("says how to name a crew where there is none", async () => {

@@ -66,7 +66,7 @@ describe("streaming", () => {
     const stop = new AbortController();
     const clock = simulatedClock();
     const reading = (async () => {
-      for await (const _chunk of demoModel(game, { latency: 5, clock }).stream(asking("# WritePrd"), { signal: stop.signal })) stop.abort();
+      for await (const _chunk of demoModel(game, 5, clock).stream(asking("# WritePrd"), { signal: stop.signal })) stop.abort();
     })().catch((error: unknown) => error);
     while (!stop.signal.aborted) await clock.advance(5);
     expect(await reading).toBeInstanceOf(AbortedError);

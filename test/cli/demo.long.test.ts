@@ -4,11 +4,7 @@ import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts
 
 // @module-tag company
 
-interface Result {
-  readonly type: "result";
-  readonly exitCode: number;
-  readonly delivery: DeliveryReport;
-}
+type Result = { readonly type: "result"; readonly exitCode: number; readonly delivery: DeliveryReport };
 
 const resultsIn = (stdout: string): readonly Result[] =>
   linesIn(stdout).filter((line): line is Result => (line as { type?: unknown }).type === "result");

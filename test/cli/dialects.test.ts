@@ -4,18 +4,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
-import { command, expectRefusal, freshFolder, linesIn } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, linesIn, placed } from "./kept-run.ts";
 
 const CREW = "roles: [{ name: Ada, actions: [{ name: Say, prompt: '{{text}}' }] }]\n";
 
 /** A folder with a crew, and a home with settings of the user's. */
-function placed(user = "") {
-  const [cwd, home] = [freshFolder(), freshFolder()];
-  writeFileSync(join(cwd, "company.yaml"), CREW);
-  mkdirSync(join(home, ".config/troupe"), { recursive: true });
-  writeFileSync(join(home, ".config/troupe/config.yaml"), user);
-  return { cwd, env: { HOME: home } };
-}
+const withCrew = (user = "") => placed({ "company.yaml": CREW, "~/config.yaml": user });
 
 const RUN = ["run", "--crew", "company.yaml", "greet us", "--price", "1,2"];
 
@@ -23,10 +17,10 @@ describe("--dialect", () => {
   it("says beforehand what a server takes, also in the user's file", async () => {
     await using stub = await openaiStub({ handler: () => ({ text: "hello" }) });
     const words = [...RUN, "--base-url", stub.url];
-    const [option, own] = [placed(), placed("dialect: maxTokensField=none,stream=false")];
-    expect((await command(option.cwd, [...words, "--dialect", "maxTokens=512,maxTokensField=max_completion_tokens"], option)).code).toBe(0);
-    expect((await command(own.cwd, words, own)).code).toBe(0);
-    expect((await command(own.cwd, [...words, "--dialect", "maxTokens=512"], own)).code).toBe(0);
+    const [option, own] = [withCrew(), withCrew("dialect: maxTokensField=none,stream=false")];
+    await expectEnd(option.cwd, [...words, "--dialect", "maxTokens=512,maxTokensField=max_completion_tokens"], 0, "", option);
+    await expectEnd(own.cwd, words, 0, "", own);
+    await expectEnd(own.cwd, [...words, "--dialect", "maxTokens=512"], 0, "", own);
     expect(stub.requests).toMatchObject([{ max_completion_tokens: 512, stream: true }, {}, { max_tokens: 512, stream: true }]);
     expect([stub.requests[0]?.max_tokens, stub.requests[1]?.max_tokens, stub.requests[1]?.stream === true]).toEqual([
       undefined,
@@ -36,7 +30,7 @@ describe("--dialect", () => {
   });
 
   it("is refused where it has no effect, and from a folder", async () => {
-    const { cwd, env } = placed();
+    const { cwd, env } = withCrew();
     const words = [...RUN, "--model", "anthropic/claude-test", "--dialect", "stream=false"];
     await expectRefusal(cwd, words, /no --dialect for anthropic\/claude-test.*OPTION_CONFLICT/s, { env });
     writeFileSync(join(cwd, "troupe.config.yaml"), "dialect: stream=false");
@@ -65,27 +59,26 @@ describe("what refusals teach", () => {
 
   let keys = 0;
   /** How many requests a run needs. Each has a key of its own, so that only the file knows what was learnt. */
-  async function asks({ cwd, env }: ReturnType<typeof placed>) {
+  async function asks({ cwd, env }: ReturnType<typeof withCrew>) {
     const before = requests.length;
     const OPENAI_API_KEY = `canary-${(keys += 1)}-0123456789abcdef`;
     const words = [...RUN, "--model", "m", "--base-url", `${await listening}?key=hidden-in-a-query`];
-    const { code, stderr } = await command(cwd, words, { env: { ...env, OPENAI_API_KEY } });
-    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    const { stderr } = await expectEnd(cwd, words, 0, "", { env: { ...env, OPENAI_API_KEY } });
     return { count: requests.length - before, stderr };
   }
   const fileIn = (cwd: string): string => join(cwd, ".troupe/runs.db-dialects.json");
   const lesson = async (at: number) => ({ tenant: "", baseURL: await listening, model: "m", dialect: { omit: ["stream_options"] }, at });
 
   it("is kept beside the store, without a secret, for the next process", async () => {
-    const place = placed();
-    expect([(await asks(place)).count, (await asks(place)).count, (await asks(placed())).count]).toEqual([2, 1, 2]);
+    const place = withCrew();
+    expect([(await asks(place)).count, (await asks(place)).count, (await asks(withCrew())).count]).toEqual([2, 1, 2]);
     const text = readFileSync(fileIn(place.cwd), "utf8");
     expect(JSON.parse(text)).toEqual([{ ...(await lesson(0)), at: expect.any(Number) as number }]);
     expect([text, statSync(fileIn(place.cwd)).mode & 0o777]).toEqual([expect.not.stringMatching(/canary|hidden/), 0o600]);
   });
 
   it("is listed and removed by troupe doctor", async () => {
-    const place = placed();
+    const place = withCrew();
     const doctor = async (...words: readonly string[]): Promise<string> =>
       (await command(place.cwd, ["doctor", ...words], place)).stdout.replaceAll(/\s+/g, " ");
     expect(await doctor("--dialects")).toContain("There are no lessons");
@@ -103,7 +96,7 @@ describe("what refusals teach", () => {
   it("does not hold after a day, nor from a clock that is ahead", async () => {
     const [now, day] = [Date.now(), 86_400_000];
     for (const [at, count] of [[now - day - 1, 2] as const, [now + 2 * day, 2] as const, [now - day / 2, 1] as const]) {
-      const place = placed();
+      const place = withCrew();
       mkdirSync(join(place.cwd, ".troupe"));
       writeFileSync(fileIn(place.cwd), JSON.stringify([await lesson(at)]), { mode: 0o600 });
       expect((await asks(place)).count).toBe(count);
@@ -119,7 +112,7 @@ describe("what refusals teach", () => {
     ["others can read", (file, whole) => (writeFileSync(file, whole), chmodSync(file, 0o644))],
     ["is a link", (file, whole) => (writeFileSync(`${file}.other`, whole, { mode: 0o600 }), symlinkSync(`${file}.other`, file))],
   ])("is not taken from a file that %s: it is a warning, and rewritten", async (_how, write) => {
-    const place = placed();
+    const place = withCrew();
     mkdirSync(join(place.cwd, ".troupe"));
     write(fileIn(place.cwd), JSON.stringify([await lesson(Date.now())]));
     const [first, second] = [await asks(place), await asks(place)];

@@ -133,7 +133,7 @@ describe("the doctor's look at the store", () => {
     expect({ state, text }).toEqual({
       state: "ok",
       text: expect.stringMatching(
-        /^x\.db: version \d+, 1 run, \d+ kB, can be written; whether last commits were lost cannot be told$/,
+        /^x\.db: version \d+, 1 run, \d+ kB, can be written; whether last commits were lost is unknown$/,
       ) as string,
     });
   });

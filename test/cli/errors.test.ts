@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorLines, errorReport } from "../../src/cli/error-report.ts";
-import { exitCodeOf, exitCodeOfError } from "../../src/cli/errors.ts";
+import { exitCodeOf, exitCodeOfError, type Interruption, type RunOutcome } from "../../src/cli/errors.ts";
 import { styleFor } from "../../src/cli/screen/text.ts";
 import {
   AbortedError,
@@ -12,7 +12,6 @@ import {
   UsageError,
   WorkspaceError,
 } from "../../src/kernel/errors.ts";
-import type { ResultStatus } from "../../src/runtime/run-result.ts";
 import { titled } from "../titled.ts";
 
 const plain = { style: styleFor(false), isVerbose: false };
@@ -91,42 +90,26 @@ describe("exitCodeOfError", () => {
 });
 
 describe("exitCodeOf", () => {
-  it.each<[ResultStatus, number]>([
-    ["moved", 8],
-    ["finished", 0],
-    ["failed", 1],
-    ["budget", 3],
-    ["rounds", 4],
-    ["waiting", 5],
-    ["stopped", 1],
-  ])("gives a run that is %s the code %i", (status, code) => {
-    expect(exitCodeOf({ status })).toBe(code);
-  });
+  const providers = ["AUTH", "QUOTA", "NOT_FOUND", "UNREACHABLE", "RATE_LIMIT", "SERVER", "TIMEOUT"].map((code) => `MODEL_${code}`);
+  const failures = ["OUTPUT_INVALID", "MODEL_REFUSED", "MODEL_TRUNCATED", "WORKSPACE_FULL", "ACTION_FAILED"];
+  const interruptions = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, pipe: 0 } as const;
 
-  it("tells failing tests of a finished run, and of no other", () => {
-    expect(exitCodeOf({ status: "finished", tests: "failed" })).toBe(6);
-    expect(exitCodeOf({ status: "rounds", tests: "failed" })).toBe(4);
-    expect(exitCodeOf({ status: "budget", tests: "failed" })).toBe(3);
-  });
-
-  it.each(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNREACHABLE", "MODEL_RATE_LIMIT", "MODEL_SERVER", "MODEL_TIMEOUT"])(
-    "tells %s as trouble with the provider",
-    (errorCode) => {
-      expect(exitCodeOf({ status: "failed", errorCode })).toBe(7);
-    },
-  );
-
-  it.each(["OUTPUT_INVALID", "MODEL_REFUSED", "MODEL_TRUNCATED", "WORKSPACE_FULL", "ACTION_FAILED"])(
-    "tells %s as a failure",
-    (errorCode) => {
-      expect(exitCodeOf({ status: "failed", errorCode })).toBe(1);
-    },
-  );
-
-  it("gives a stopped run the code of what stopped it", () => {
-    expect(exitCodeOf({ status: "stopped", interruption: "SIGINT" })).toBe(130);
-    expect(exitCodeOf({ status: "stopped", interruption: "SIGTERM" })).toBe(143);
-    expect(exitCodeOf({ status: "stopped", interruption: "SIGHUP" })).toBe(129);
-    expect(exitCodeOf({ status: "stopped", interruption: "pipe" })).toBe(0);
+  it.each<[RunOutcome, number]>([
+    [{ status: "moved" }, 8],
+    [{ status: "finished" }, 0],
+    [{ status: "finished", tests: "failed" }, 6],
+    [{ status: "failed" }, 1],
+    [{ status: "budget", tests: "failed" }, 3],
+    [{ status: "rounds", tests: "failed" }, 4],
+    [{ status: "waiting" }, 5],
+    [{ status: "stopped" }, 1],
+    ...providers.map((errorCode): [RunOutcome, number] => [{ status: "failed", errorCode }, 7]),
+    ...failures.map((errorCode): [RunOutcome, number] => [{ status: "failed", errorCode }, 1]),
+    ...Object.entries(interruptions).map(([name, code]): [RunOutcome, number] => [
+      { status: "stopped", interruption: name as Interruption },
+      code,
+    ]),
+  ])("gives %j the code %i", (outcome, code) => {
+    expect(exitCodeOf(outcome)).toBe(code);
   });
 });

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { accepted, adding, brief, RIGHT, test as written } from "../roles/adder.ts";
-import { command, freshFolder, git, linesIn, newestIn } from "./kept-run.ts";
+import { command, expectRefusal, git, linesIn, newestIn, placed, reach } from "./kept-run.ts";
 
 const files = {
   "package.json": '{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }\n',
@@ -17,12 +17,8 @@ const files = {
 
 /** A folder with a project in a repository of its own, in which everything is committed. */
 function repository(): { readonly cwd: string; readonly project: string } {
-  const cwd = freshFolder();
+  const { cwd } = placed(Object.fromEntries(Object.entries(files).map(([path, content]) => [`sums/${path}`, content])));
   const project = join(cwd, "sums");
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(project, path)), { recursive: true });
-    writeFileSync(join(project, path), content);
-  }
   git(project, "init", "--quiet");
   git(project, "config", "core.autocrlf", "false");
   git(project, "add", "-A");
@@ -54,7 +50,7 @@ function changing(): Promise<OpenAIStub> {
 }
 
 async function changed(cwd: string, stub: OpenAIStub, ...more: readonly string[]): Promise<{ code: number | null; report: ResultReport }> {
-  const words = ["run", "Multiply, too", "--in", "sums", "--base-url", stub.url, "--model", "stub-1", "--json", ...more];
+  const words = ["run", "Multiply, too", "--in", "sums", ...reach(stub), "--json", ...more];
   const { code, stdout } = await command(cwd, words);
   return { code, report: linesIn(stdout).at(-1) as ResultReport };
 }
@@ -113,17 +109,7 @@ describe("a project that is there", () => {
     rmSync(join(project, ".git"), { recursive: true });
     mkdirSync(join(project, "docs"));
     writeFileSync(join(project, "docs/requirement.md"), "mine\n");
-    const first = await command(cwd, [
-      "run",
-      "Multiply, too",
-      "--in",
-      "sums",
-      "--base-url",
-      stub.url,
-      "--model",
-      "stub-1",
-      "--no-run-tests",
-    ]);
+    const first = await command(cwd, ["run", "Multiply, too", "--in", "sums", ...reach(stub), "--no-run-tests"]);
     expect(first.stdout).toMatch(/Changed +added docs\/acceptance\.json, docs\/requirement\.md, added src\/times\.mjs\n/);
     expect(first.stderr).toContain("Nothing is committed, for it is no git repository; what files of yours held is kept in .troupe/kept.");
     await using other = await openaiStub({ reply: "no order" });
@@ -146,8 +132,7 @@ describe("a project that is there", () => {
   ])("is refused with %j", async (words, error) => {
     await using stub = await changing();
     const { cwd } = repository();
-    const { code, stderr } = await command(cwd, ["run", "Multiply, too", ...words, "--base-url", stub.url]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(error)]);
+    await expectRefusal(cwd, ["run", "Multiply, too", ...words, "--base-url", stub.url], error);
     expect(stub.requests).toEqual([]);
   });
 });

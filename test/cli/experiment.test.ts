@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createMessage, defineAction, defineRole, Environment } from "../../src/index.ts";
 import { experiment, policyModel, runExperiment } from "../../src/research/index.ts";
 import { road } from "../research/experiment/walkers.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { command, expectRefusal, freshFolder, linesIn } from "./kept-run.ts";
 
 const walks = experiment({
   name: "walks",
@@ -87,8 +87,7 @@ describe("troupe experiment", () => {
   ])("refuses %s", async (_name, words, code) => {
     writeFileSync(join(cwd, "none.mjs"), "export const n = 1;");
     writeFileSync(join(cwd, "broken.mjs"), "export const");
-    const { code: exit, stderr } = await command(cwd, ["experiment", ...words]);
-    expect([exit, stderr.includes(code)]).toEqual([2, true]);
+    await expectRefusal(cwd, ["experiment", ...words], code);
   });
 
   it("tells in one sentence why a module cannot be loaded", async () => {

@@ -49,6 +49,10 @@ export interface FakeHost extends Host {
   signal(signal: HostSignal): void;
   /** As if the process ended. */
   end(): void;
+  /** Resolves when standard error has shown something that matches. */
+  shows(pattern: RegExp): Promise<void>;
+  /** Types the next line each time a prompt waits for one. */
+  answers(...lines: readonly string[]): void;
 }
 
 /** What a fake host is like; the rest is a plain pipe in an empty folder. */
@@ -67,20 +71,36 @@ export function fakeHost({ isTTY = false, env = {}, cwd = "/nowhere", clock = ne
     set.add(listener);
     return () => set.delete(listener);
   };
+  const [stdin, stderr] = [new FakeInput(isTTY), new FakeStream(isTTY)];
   return {
     version: "1.2.3",
     env,
     cwd,
     clock,
-    stdin: new FakeInput(isTTY),
+    stdin,
     stdout: new FakeStream(isTTY),
-    stderr: new FakeStream(isTTY),
+    stderr,
     exits,
     onSignal: (listener) => listen(onSignal, listener),
     onExit: (listener) => listen(onExit, listener),
     exit: (code) => void exits.push(code),
     signal: (signal) => onSignal.forEach((listener) => listener(signal)),
     end: () => onExit.forEach((listener) => listener()),
+    shows: (pattern) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (pattern.test(stderr.text)) resolve();
+        };
+        stderr.on("data", look);
+        look();
+      }),
+    answers(...lines) {
+      const left = [...lines];
+      stderr.on("data", (text: string) => {
+        const next = /[>\]] (?:\u001b\[\d*[A-Za-z])*$/.test(text) ? left.shift() : undefined;
+        if (next !== undefined) stdin.write(`${next}\n`);
+      });
+    },
   };
 }
 

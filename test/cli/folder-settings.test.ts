@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configured } from "../../src/cli/config.ts";
 import { type FolderSettings, lowestTimes } from "../../src/cli/model-settings.ts";
@@ -8,33 +8,17 @@ import { readFlags } from "../../src/cli/option-values.ts";
 import { main } from "../../src/cli/program.ts";
 import { runSettings } from "../../src/cli/settings.ts";
 import { usd } from "../../src/index.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, type Said } from "./kept-run.ts";
+import { command, expectRefusal, freshFolder, placed, type Said, terminalHost } from "./kept-run.ts";
 
 const CREW = "roles: [{ name: Ada, actions: [{ name: Say, prompt: '{{text}}' }] }]\n";
 const DEAR = "models: { dear-1: { price: { input: 100, output: 400 } }, cheap-1: { price: { input: 0, output: 0 } } }";
 
-interface Place {
-  readonly cwd: string;
-  readonly home: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** A folder and a home, with files by their paths; `~/` begins one of the home. */
-function placed(files: Readonly<Record<string, string>>): Place {
-  const [cwd, home] = [freshFolder(), freshFolder()];
-  for (const [name, text] of Object.entries(files)) {
-    const path = name.startsWith("~/") ? join(home, ".config/troupe", name.slice(2)) : join(cwd, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-  return { cwd, home, env: { HOME: home } };
-}
-
 const answering = (): Promise<OpenAIStub> => openaiStub({ handler: () => ({ text: "hello" }) });
+
+type Place = ReturnType<typeof placed>;
 
 function run(stub: OpenAIStub, { cwd, env }: Place, words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Said> {
   return command(cwd, ["run", ...words, "greet us", "--base-url", stub.url], { env: { ...env, ...more } });
@@ -58,22 +42,9 @@ describe("bounds that a folder asks for", () => {
           budget: one.budget === undefined ? undefined : usd(one.budget),
         }));
         const settings = runSettings(flags, env, { folders, from: new Map() });
-        const least = (own: number, wished: readonly (number | undefined)[]): number =>
-          Math.min(own, ...wished.map((one) => one ?? Infinity));
-        expect(settings.budget).toBe(
-          usd(
-            least(
-              budget.option ?? budget.variable ?? 3,
-              wishes.map((one) => one.budget),
-            ),
-          ),
-        );
-        expect(settings.rounds).toBe(
-          least(
-            rounds.option ?? rounds.variable ?? 60,
-            wishes.map((one) => one.rounds),
-          ),
-        );
+        const least = (name: "budget" | "rounds", own: number): number => Math.min(own, ...wishes.map((one) => one[name] ?? Infinity));
+        expect(settings.budget).toBe(usd(least("budget", budget.option ?? budget.variable ?? 3)));
+        expect(settings.rounds).toBe(least("rounds", rounds.option ?? rounds.variable ?? 60));
       }),
     );
   });
@@ -135,19 +106,14 @@ describe("models that a folder asks for", () => {
     await using stub = await answering();
     const { cwd, env } = placed(files);
     const asked = async (answer: string): Promise<{ readonly code: number; readonly text: string }> => {
-      const host = fakeHost({ isTTY: true, cwd, env: { ...env, PATH: process.env["PATH"] ?? "" }, clock: systemClock });
+      const host = terminalHost({ cwd, env: { ...env, PATH: process.env["PATH"] ?? "" } });
       const words = ["run", "--crew", "company.yaml", "greet us", "--base-url", stub.url, "--allow-unpriced", "--yes"];
-      const asks = (): void => {
-        if (!host.stderr.text.includes("Allow it for this run?")) return;
-        host.stderr.off("data", asks);
-        host.stdin.write(answer);
-      };
-      host.stderr.on("data", asks);
+      host.answers(answer);
       return { code: await main(host, words), text: host.stderr.text };
     };
-    expect(await asked("n\n")).toMatchObject({ code: 130, text: expect.stringMatching(/the\s+model\s+dear-2/) });
+    expect(await asked("n")).toMatchObject({ code: 130, text: expect.stringMatching(/the\s+model\s+dear-2/) });
     expect(stub.requests).toEqual([]);
-    expect((await asked("y\n")).code).toBe(0);
+    expect((await asked("y")).code).toBe(0);
     expect(stub.requests.map(({ model }) => model)).toEqual(["dear-2"]);
   });
 
@@ -161,43 +127,35 @@ describe("models that a folder asks for", () => {
   it("hold for troupe agent and troupe serve as well", async () => {
     await using stub = await answering();
     const { cwd, env } = placed({ "troupe.config.yaml": "model: dear-2" });
-    for (const words of [
-      ["agent", "look"],
-      ["serve", "--port", "0"],
-    ]) {
-      const { code, stderr } = await command(cwd, [...words, "--base-url", stub.url, "--allow-unpriced"], { env });
-      expect([code, stderr]).toEqual([2, expect.stringContaining("FOLDER_ASKS")]);
-    }
+    for (const words of ["agent look", "serve --port 0"])
+      await expectRefusal(cwd, [...words.split(" "), "--base-url", stub.url, "--allow-unpriced"], "FOLDER_ASKS", { env });
   });
 });
 
 describe("what else a crew of a folder asks for", () => {
   const wide = "roles: [{ name: Ada, tools: [shell], allow: [shell], timeout: 9999 }]\n";
 
-  it("is named and refused: tools without a question, and more time", async () => {
-    await using stub = await answering();
-    const { code, stderr } = await run(stub, placed({ "company.yaml": wide }), ["--crew", "company.yaml", "--allow-unpriced"]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
-  });
-
   const role =
     "name: 'Ada', timeout: 9_999_000, reactMode: 'agent', tools: [tool], agent: { permissions: { rules: [{ tool: 'shell', decide: 'allow' }] } }";
   const home = JSON.stringify(new URL("../../src/", import.meta.url));
   const tools = `const tool = defineTool({ name: "shell", description: "Runs.", effect: "write", execute: () => "ok" });`;
   it.each([
-    ["as data", `export const crew = { roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] };`],
+    ["company.yaml", "as a file", wide],
+    ["crew.mjs", "as data", `export const crew = { roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] };`],
     [
+      "crew.mjs",
       "by a function, as data",
       `export const crew = () => ({ roles: [{ name: "Ada", tools: ["shell"], allow: ["shell"], timeout: 9999 }] });`,
     ],
     [
+      "crew.mjs",
       "as roles",
       `const [{ defineRole }, { defineTool }] = await Promise.all([import(${home} + "index.ts"), import(${home} + "agent/index.ts")]);
        ${tools} export const crew = { roles: [defineRole({ ${role} })] };`,
     ],
-  ])("is named and refused in a module too: %s", async (_how, text) => {
+  ])("is named and refused, tools without a question and more time: %s, %s", async (file, _how, text) => {
     await using stub = await answering();
-    const { code, stderr } = await run(stub, placed({ "crew.mjs": text }), ["--crew", "crew.mjs", "--allow-unpriced"]);
+    const { code, stderr } = await run(stub, placed({ [file]: text }), ["--crew", file, "--allow-unpriced"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/Ada uses shell without asking.*9999 seconds.*FOLDER_ASKS/s)]);
   });
 
@@ -221,8 +179,7 @@ describe("a link in a folder", () => {
     const { cwd, home, env } = placed({ "crews/a.yaml": CREW });
     writeFileSync(join(home, "secret"), "aws_secret: AKIA-never-shown\n- [");
     symlinkSync(join(home, "secret"), join(cwd, name));
-    const { code, stdout, stderr } = await command(cwd, ["check"], { env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("FILE_ELSEWHERE")]);
+    const { stdout, stderr } = await expectRefusal(cwd, ["check"], "FILE_ELSEWHERE", { env });
     expect(stdout + stderr).not.toContain("AKIA");
   });
 
@@ -231,8 +188,7 @@ describe("a link in a folder", () => {
     mkdirSync(join(home, "elsewhere/a"), { recursive: true });
     symlinkSync(join(home, "elsewhere"), join(cwd, "links"));
     symlinkSync(join(home, "elsewhere/missing.db"), join(cwd, "runs.db"));
-    const { code, stderr } = await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", "1", "--no-run-tests"], { env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("FILE_ELSEWHERE")]);
+    await expectRefusal(cwd, ["demo", "todo", "--quiet", "--rounds", "1"], "FILE_ELSEWHERE", { env });
     expect(readdirSync(join(home, "elsewhere"), { recursive: true })).toEqual(["a"]);
   });
 

@@ -1,57 +1,40 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
-import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
+import { openaiStub } from "../../src/testing/index.ts";
 import { fence, prd } from "../actions/greeter.ts";
-import { playing, resultOf } from "../adversarial/hostile-model.ts";
+import { git, playing, resultOf } from "../adversarial/hostile-model.ts";
 import { someOf } from "../long.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
-
-const words = [
-  "Greet me on a page",
-  "--crew",
-  "waterfall",
-  "--price",
-  "1,4",
-  "--sandbox",
-  "none",
-  "--out",
-  "project",
-  "--seed",
-  "1",
-  "--json",
-];
-
-interface Parent {
-  readonly cwd: string;
-  readonly id: string;
-  readonly events: readonly RunEvent[];
-  readonly result: ResultReport;
-  readonly stub: OpenAIStub;
-}
+import {
+  command,
+  contentsOf,
+  eventsIn,
+  expectEnd,
+  freshFolder,
+  greeting,
+  idsIn,
+  linesIn,
+  newestIn,
+  stoppedRun,
+  taskOf,
+} from "./kept-run.ts";
 
 /** A whole run of the small project, which every test forks. */
 const parent = parentRun();
 
 afterAll(async () => (await parent).stub.close());
 
-async function parentRun(): Promise<Parent> {
+async function parentRun() {
   const stub = await openaiStub({ handler: playing({ "RewriteCode: src/greet.js (round 1)": fence("x") }) });
   const cwd = freshFolder();
-  const { code, stdout } = await command(cwd, [...words, "--base-url", stub.url]);
-  expect(code).toBe(0);
+  const { stdout } = await expectEnd(cwd, greeting(stub.url, "--price", "1,4", "--out", "project", "--seed", "1", "--json"), 0);
   return { cwd, id: await newestIn(cwd), events: eventsIn(stdout), result: resultOf(stdout) as ResultReport, stub };
 }
 
 function seqOf(events: readonly RunEvent[], cause: string): number {
   return events.find((event) => event.type === "act.ended" && event.said.some(({ message }) => message.causeBy === cause))?.seq ?? -1;
-}
-
-function log(root: string): string {
-  return execFileSync("git", ["log", "--format=%an: %s"], { cwd: root, encoding: "utf8" });
 }
 
 describe("troupe fork", () => {
@@ -69,7 +52,7 @@ describe("troupe fork", () => {
         expect(report).toMatchObject({ cost: { known: 0 }, fork: { parent: { runId: id, at }, paid: 0, saved: result.cost.known } });
         expect(report.out).not.toBe(project);
         expect(contentsOf(report.out)).toEqual(contentsOf(project));
-        expect(log(report.out)).toBe(log(project));
+        expect(git(report.out, "log", "--format=%an: %s")).toBe(git(project, "log", "--format=%an: %s"));
         expect(await command(cwd, ["replay", report.runId])).toMatchObject({ code: 0 });
       }
       expect(stub.requests).toHaveLength(8);
@@ -176,10 +159,9 @@ describe("a fork expectRefusal, and leaves no trace", () => {
 });
 
 const begun = (async () => {
-  const cwd = freshFolder();
-  await command(cwd, ["demo", "todo", "--rounds", "2", "--quiet"]);
+  const { cwd, id } = await stoppedRun();
   writeFileSync(join(cwd, "idea.md"), "Another idea\n");
   writeFileSync(join(cwd, "empty.md"), " \n");
   mkdirSync(join(cwd, "full/of/something"), { recursive: true });
-  return { cwd, id: await newestIn(cwd) };
+  return { cwd, id };
 })();

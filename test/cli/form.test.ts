@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { humanPort } from "../../src/cli/prompt.ts";
-import { withoutCodes } from "../../src/cli/screen/layout.ts";
+import { withoutCodes } from "../../src/cli/screen/text.ts";
 import { questionRows } from "../../src/cli/screen/question.ts";
 import { inSession } from "../../src/cli/session.ts";
 import type { Json } from "../../src/kernel/json.ts";
@@ -11,11 +11,7 @@ import type { QuestionForm } from "../../src/tool/question-form.ts";
 import { fakeHost } from "./fake-host.ts";
 
 /** Asks one question on a terminal, where these lines are typed. */
-async function asked(
-  question: Partial<HumanQuestion>,
-  typed: readonly string[],
-  { columns = 80 }: { readonly columns?: number } = {},
-): Promise<{ readonly answer: Json | undefined; readonly error: unknown; readonly said: string; readonly left: number }> {
+async function asked(question: Partial<HumanQuestion>, typed: readonly string[], { columns = 80 }: { readonly columns?: number } = {}) {
   const host = fakeHost({ isTTY: true });
   Object.assign(host.stderr, { columns });
   const lines = [...typed];

@@ -1,8 +1,6 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
-import { command, eventsIn, freshFolder, newestIn } from "./kept-run.ts";
+import { command, eventsIn, expectEnd, expectRefusal, newestIn, placed, reach } from "./kept-run.ts";
 
 const CREW = `
 name: writers
@@ -18,24 +16,8 @@ reserve:
 
 /** A finished run of a crew that has a role in reserve. */
 async function finished(stub: OpenAIStub): Promise<{ readonly cwd: string; readonly id: string }> {
-  const cwd = freshFolder();
-  writeFileSync(join(cwd, "crew.yaml"), CREW);
-  const words = [
-    "run",
-    "a story",
-    "--crew",
-    "crew.yaml",
-    "--base-url",
-    stub.url,
-    "--model",
-    "stub-1",
-    "--price",
-    "1,4",
-    "--sandbox",
-    "none",
-    "--quiet",
-  ];
-  expect(await command(cwd, words)).toMatchObject({ code: 0 });
+  const { cwd } = placed({ "crew.yaml": CREW });
+  await expectEnd(cwd, ["run", "a story", "--crew", "crew.yaml", ...reach(stub), "--price", "1,4", "--sandbox", "none", "--quiet"], 0);
   return { cwd, id: await newestIn(cwd) };
 }
 
@@ -43,8 +25,7 @@ describe("troupe hire and troupe retire", () => {
   it("change the team of a run, which goes on with it", async () => {
     await using stub = await openaiStub({ handler: () => ({ text: "a text" }) });
     const { cwd, id } = await finished(stub);
-    const hired = await command(cwd, ["hire", id.slice(0, 6), "Ben"]);
-    expect(hired).toMatchObject({ code: 0, stderr: expect.stringContaining(`Hired Ben into run ${id}.`) as string });
+    await expectEnd(cwd, ["hire", id.slice(0, 6), "Ben"], 0, `Hired Ben into run ${id}.`);
     expect((await command(cwd, ["hire", id, "Ann", "--as", "Anne", "--json"])).stdout).toContain('"name":"Anne"');
     expect((await command(cwd, ["retire", id, "Anne"])).code).toBe(0);
     expect((await command(cwd, ["runs", "show", id])).stdout.match(/^Ann.*retired/gm)).toEqual([expect.stringMatching(/^Anne /)]);
@@ -68,8 +49,7 @@ describe("troupe hire and troupe retire", () => {
       [["hire", "zzz", "Ben"], "RUN_UNKNOWN"],
       [["hire", id], "COMMAND_INVALID"],
     ] as const) {
-      const { code: exit, stderr } = await command(cwd, words);
-      expect({ words, exit, stderr }).toEqual({ words, exit: 2, stderr: expect.stringContaining(`(${code})`) as string });
+      await expectRefusal(cwd, words, `(${code})`);
     }
     expect((await command(cwd, ["runs", "export", id])).stdout).toBe(before);
   });

@@ -93,16 +93,12 @@ describe("mistypedCommand", () => {
   it.each([
     ["dmeo", "demo"],
     ["Demo", "demo"],
-    ["doctro", "doctor"],
     ["rn", "run"],
     ["hlep", "help"],
     ["contiune", "continue"],
     ["frok", "fork"],
-    ["exprimnt", "experiment"],
-    ["retrie", "retire"],
     ["2048", undefined],
     ["todo", undefined],
-    ["tetris", undefined],
     ["", undefined],
   ])("takes %j for %s", (word, command) => {
     expect(mistypedCommand(word)).toBe(command);

@@ -1,23 +1,16 @@
 import { once } from "node:events";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { main } from "../../src/cli/program.ts";
 import { createClient } from "../../src/client/index.ts";
 import { defineAction, defineRole, type RunEvent, Team } from "../../src/index.ts";
 import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder } from "./kept-run.ts";
+import { command, storeWith } from "./kept-run.ts";
 
-const kept = (async (): Promise<string> => {
-  const cwd = freshFolder();
-  mkdirSync(join(cwd, ".troupe"));
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
-  const Say = defineAction({ name: "Say", run: () => "</script><b>hello" });
-  await new Team({ roles: [defineRole({ name: "Ann", actions: [Say] })], journal }).run("greet", { id: "greeting" }).result;
-  await journal.close();
-  return cwd;
-})();
+const Say = defineAction({ name: "Say", run: () => "</script><b>hello" });
+const ann = defineRole({ name: "Ann", actions: [Say] });
+const kept = storeWith((journal) => new Team({ roles: [ann], journal }).run("greet", { id: "greeting" }).result);
 
 describe("troupe inspect", () => {
   it("serves the page and the runs to those who have the token, reads only, and ends with the signal", async () => {

@@ -1,13 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { sqlite } from "../../src/adapters/sqlite.ts";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
-import { fakeHost, scratchFolder } from "./fake-host.ts";
+import { fakeHost, type FakeHost, type FakeOptions, scratchFolder } from "./fake-host.ts";
 
 /** A new folder to be in. */
 export function freshFolder(): string {
@@ -36,11 +38,67 @@ export async function command(cwd: string, words: readonly string[], { env = {},
   return { code, stdout: host.stdout.text, stderr: host.stderr.text };
 }
 
+/** Runs a command that ends with a code, and whose output has something that matches. */
+export async function expectEnd(
+  cwd: string,
+  words: readonly string[],
+  code: number,
+  output: string | RegExp = "",
+  given: Given = {},
+): Promise<Said> {
+  const said = await command(cwd, words, given);
+  const text = said.stdout + said.stderr;
+  expect({ words, code: said.code, text }).toMatchObject({ words, code, text: matching(output) });
+  return said;
+}
+
 /** Runs a command that is refused with 2, for a reason. */
 export async function expectRefusal(cwd: string, words: readonly string[], reason: string | RegExp, given: Given = {}): Promise<Said> {
   const said = await command(cwd, words, given);
-  expect({ words, ...said }).toMatchObject({ words, code: 2, stderr: expect.stringMatching(reason) as string });
+  expect({ words, ...said }).toMatchObject({ words, code: 2, stderr: matching(reason) });
   return said;
+}
+
+function matching(text: string | RegExp): string {
+  return (typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text)) as string;
+}
+
+/** A new folder with these files; `~/` begins one of the config folder of the home beside it. */
+export function placed(files: Readonly<Record<string, string>> = {}) {
+  const [cwd, home] = [freshFolder(), freshFolder()];
+  for (const [name, text] of Object.entries(files)) {
+    const path = name.startsWith("~/") ? join(home, ".config/troupe", name.slice(2)) : join(cwd, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return { cwd, home, env: { HOME: home } };
+}
+
+/** A new folder whose store has what some work writes into it. */
+export async function storeWith(work: (journal: Journal, cwd: string) => Promise<unknown>): Promise<string> {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, ".troupe"));
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  await work(journal, cwd);
+  await journal.close();
+  return cwd;
+}
+
+/** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
+export async function stoppedRun(rounds = 2, ...more: readonly string[]): Promise<{ readonly cwd: string; readonly id: string }> {
+  const cwd = freshFolder();
+  await expectEnd(cwd, ["demo", "todo", "--quiet", "--no-run-tests", "--seed", "1", "--rounds", String(rounds), ...more], 4);
+  return { cwd, id: await newestIn(cwd) };
+}
+
+/** The words that let the waterfall write the small project with a server. */
+export function greeting(url: string, ...more: readonly string[]): readonly string[] {
+  return ["Greet me on a page", "--crew", "waterfall", "--base-url", url, "--sandbox", "none", ...more];
+}
+
+/** A host whose person sits at a terminal. */
+export function terminalHost(options: FakeOptions = {}): FakeHost {
+  return fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock, env: { PATH: process.env["PATH"] ?? "" }, ...options });
 }
 
 export function git(cwd: string, ...args: readonly string[]): string {

@@ -12,38 +12,22 @@ import { playing } from "../adversarial/hostile-model.ts";
 import { positionsOf } from "../long.ts";
 import { answering } from "../runtime/town.ts";
 import { type Child, start } from "./child.ts";
-import { command, contentsOf, eventsIn, freshFolder, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { command, contentsOf, eventsIn, expectEnd, freshFolder, greeting, linesIn, newestIn, taskOf } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */
 const CALLS = 8;
-const words = [
-  `Greet me on a page, not with ${KEY}`,
-  "--crew",
-  "waterfall",
-  "--price",
-  "1,4",
-  "--sandbox",
-  "none",
-  "--out",
-  "project",
-  "--seed",
-  "1",
-  "--json",
-];
+const wordsFor = (url: string): readonly string[] => {
+  const [idea, ...words] = greeting(url, "--price", "1,4", "--out", "project", "--seed", "1", "--json");
+  return [`${idea}, not with ${KEY}`, ...words];
+};
 
-interface Ended {
-  readonly cwd: string;
-  readonly stdout: string;
-  readonly result: ResultReport;
-  /** What the model was asked for, in order. */
-  readonly tasks: readonly string[];
-}
-
-function ended(cwd: string, stdout: string, tasks: readonly string[]): Ended {
+/** @param tasks what the model was asked for, in order */
+function ended(cwd: string, stdout: string, tasks: readonly string[]) {
   return { cwd, stdout, result: linesIn(stdout).at(-1) as ResultReport, tasks };
 }
 
+type Ended = ReturnType<typeof ended>;
 let plain: Promise<Ended> | undefined;
 
 /** The run that nobody killed. */
@@ -51,7 +35,7 @@ function unkilled(): Promise<Ended> {
   return (plain ??= (async () => {
     await using stub = await openaiStub({ handler: playing() });
     const cwd = freshFolder();
-    const { stdout, code } = await command(cwd, [...words, "--base-url", stub.url]);
+    const { stdout, code } = await command(cwd, wordsFor(stub.url));
     expect(code).toBe(0);
     return ended(cwd, stdout, stub.requests.map(taskOf));
   })());
@@ -82,7 +66,7 @@ describe("a run that is killed during a model call", () => {
         return { fault: "stall", after: 0 };
       },
     });
-    first.child = start([...words, "--base-url", stub.url], { cwd, env: { OPENAI_API_KEY: KEY } });
+    first.child = start(wordsFor(stub.url), { cwd, env: { OPENAI_API_KEY: KEY } });
     expect(await first.child.ended).toBe("SIGKILL");
 
     const { code, stdout, stderr } = await command(cwd, ["resume", "--json"], { env: { OPENAI_API_KEY: KEY } });
@@ -115,7 +99,7 @@ describe("a run that is killed during a model call", () => {
         return n === 4 ? { fault: "stall", after: 0 } : script(body, n);
       },
     });
-    first.child = start([...words, "--base-url", stub.url], { cwd });
+    first.child = start(wordsFor(stub.url), { cwd });
     await first.child.ended;
     expect((await command(cwd, ["continue", "--quiet"])).code).toBe(0);
     const asked = stub.requests.length;
@@ -146,14 +130,7 @@ function answer({ messages }: OpenAIBody): StubReply {
   return SCRIPT[messages.filter(({ role }) => role === "tool").length] ?? "nothing is left to do";
 }
 
-interface AgentEnded {
-  readonly note: string;
-  readonly answer: string | undefined;
-  readonly events: string;
-  readonly calls: number;
-}
-
-async function lived(killAt?: number): Promise<AgentEnded> {
+async function lived(killAt?: number) {
   const cwd = freshFolder();
   const first: { child?: Child } = {};
   await using stub = await openaiStub({
@@ -164,10 +141,12 @@ async function lived(killAt?: number): Promise<AgentEnded> {
     },
   });
   const options = { cwd, env: { OPENAI_API_KEY: KEY } };
-  first.child = start([...agentWords, "--base-url", stub.url], options);
-  const end = await first.child.ended;
-  expect(end).toBe(killAt === undefined ? 0 : "SIGKILL");
-  const stdout = killAt === undefined ? first.child.said.stdout : (await command(cwd, ["resume", "--json"], options)).stdout;
+  const words = [...agentWords, "--base-url", stub.url];
+  if (killAt !== undefined) {
+    first.child = start(words, options);
+    expect(await first.child.ended).toBe("SIGKILL");
+  }
+  const { stdout } = await expectEnd(cwd, killAt === undefined ? words : ["resume", "--json"], 0, "", options);
   expect(stub.rejected).toEqual([]);
   const result = linesIn(stdout).at(-1) as ResultReport;
   return {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
@@ -7,17 +7,14 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { fakeHost } from "./fake-host.ts";
 import { remark, remember, remembered } from "./kept-memory.ts";
-import { command, freshFolder, expectRefusal } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, placed } from "./kept-run.ts";
 
 const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
 
 async function withAnn(): Promise<string> {
   const cwd = freshFolder();
-  await remember(
-    cwd,
-    "../Ann",
-    WORDS.map((text, n) => remark(`m${n}`, text)),
-  );
+  const messages = WORDS.map((text, n) => remark(`m${n}`, text));
+  await remember(cwd, "../Ann", messages);
   return cwd;
 }
 
@@ -33,11 +30,7 @@ describe("troupe memory export and import", () => {
     const { cwd, file } = await exported();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const other = freshFolder();
-    expect(await command(other, ["memory", "import", file])).toEqual({
-      code: 0,
-      stdout: "",
-      stderr: "Imported 3 messages into ../Ann.\n",
-    });
+    await expectEnd(other, ["memory", "import", file], 0, /^Imported 3 messages into \.\.\/Ann\.\n$/);
     expect(await remembered(other, "../Ann")).toEqual(WORDS);
     expect(readFileSync(join(other, ".troupe/.gitignore"), "utf8")).toBe("*\n");
     await command(other, ["memory", "export", "../Ann", "again.json"]);
@@ -61,13 +54,9 @@ describe("troupe memory export and import", () => {
   it("ask before they add to what somebody remembers, and --yes answers", async () => {
     const { cwd } = await exported();
     await remember(cwd, "../Ann", [remark("new", "since then")]);
-    expect(await command(cwd, ["memory", "import", "ann.json"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("Add to what ../Ann remembers already, 4 messages?") as string,
-    });
-    expect((await command(cwd, ["memory", "import", "ann.json", "--yes"])).stderr).toBe(
-      "Imported 0 messages into ../Ann. 3 messages were there already.\n",
-    );
+    const words = ["memory", "import", "ann.json"];
+    await expectRefusal(cwd, words, "Add to what ../Ann remembers already, 4 messages?");
+    await expectEnd(cwd, [...words, "--yes"], 0, "Imported 0 messages into ../Ann. 3 messages were there already.\n");
     expect(await remembered(cwd, "../Ann")).toEqual([...WORDS, "since then"]);
   });
 
@@ -86,10 +75,8 @@ describe("troupe memory export and import", () => {
       [good.replace('"metadata":{}', '"metadata":{"__proto__":{"x":1}}'), "SNAPSHOT_INVALID"],
     ];
     for (const [text, code] of cases) {
-      const cwd = freshFolder();
-      writeFileSync(join(cwd, "bad.json"), text);
-      const ended = await command(cwd, ["memory", "import", "bad.json"]);
-      expect({ text: text.slice(0, 40), ...ended }).toMatchObject({ code: 2, stderr: expect.stringContaining(`(${code})`) as string });
+      const { cwd } = placed({ "bad.json": text });
+      await expectRefusal(cwd, ["memory", "import", "bad.json"], `(${code})`);
       expect(existsSync(join(cwd, ".troupe"))).toBe(false);
     }
     await expectRefusal(freshFolder(), ["memory", "import", "none.json"], "FILE_UNREADABLE");

@@ -3,11 +3,9 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
-import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
-import { fakeHost } from "./fake-host.ts";
 import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, linesIn, terminalHost } from "./kept-run.ts";
 
 const DAY = 86_400_000;
 
@@ -38,19 +36,15 @@ function sizeOf(cwd: string): number {
 describe("troupe memory gc", () => {
   it("asks, and forgets nothing without a yes", async () => {
     const cwd = await withOld();
-    const { code, stderr } = await command(cwd, ["memory", "gc", "--older-than", "90d"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("Forget 2 messages of 2 roles? They are gone for good.");
+    await expectRefusal(cwd, ["memory", "gc", "--older-than", "90d"], "Forget 2 messages of 2 roles? They are gone for good.");
     expect(await remembered(cwd, "Ann")).toHaveLength(3);
   });
 
   it("forgets what is older than that, of one role or all, and gives the room back", async () => {
     const cwd = await withOld();
     const before = sizeOf(cwd);
-    expect(await command(cwd, ["memory", "gc", "A", "--older-than", "90d", "--yes"])).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/^Forgot 1 message; the store has \d+ kB now, and had \d+ kB\.\n$/) as string,
-    });
+    const told = /^Forgot 1 message; the store has \d+ kB now, and had \d+ kB\.\n$/;
+    await expectEnd(cwd, ["memory", "gc", "A", "--older-than", "90d", "--yes"], 0, told);
     expect(await remembered(cwd, "Ann")).toEqual(["who knows when", "just now"]);
     expect(await remembered(cwd, "Bob")).toEqual(["long ago"]);
     expect(sizeOf(cwd)).toBeLessThan(before);
@@ -70,11 +64,9 @@ describe("a question before what cannot be undone", () => {
     ["y", 0, 0],
   ])("is answered by %j: it ends with %i, and %i messages are left", async (answer, code, left) => {
     const cwd = await withOld();
-    const host = fakeHost({ cwd, isTTY: true, clock: systemClock });
-    const ended = main(host, ["memory", "gc", "Ann", "--older-than", "0s"]);
-    while (!host.stderr.text.includes("[y/N]")) await nextMacrotask();
-    host.stdin.write(`${answer}\r`);
-    expect(await ended).toBe(code);
+    const host = terminalHost({ cwd });
+    host.answers(answer);
+    expect(await main(host, ["memory", "gc", "Ann", "--older-than", "0s"])).toBe(code);
     expect(await remembered(cwd, "Ann")).toHaveLength(left);
   });
 });
@@ -83,11 +75,7 @@ describe("troupe memory rebuild", () => {
   it("makes the vectors again, and messages stay", async () => {
     const cwd = await withOld();
     sql(memoryFile(cwd), "UPDATE vectors SET vector = zeroblob(length(vector))");
-    expect(await command(cwd, ["memory", "rebuild", "Ann"])).toEqual({
-      code: 0,
-      stdout: "",
-      stderr: "Made the vectors of 3 messages of Ann again.\n",
-    });
+    await expectEnd(cwd, ["memory", "rebuild", "Ann"], 0, /^Made the vectors of 3 messages of Ann again\.\n$/);
     expect((await command(cwd, ["memory", "search", "just now", "--role", "Ann"])).stdout).toContain("just now");
     expect(linesIn((await command(cwd, ["memory", "rebuild", "Ann", "--json"])).stdout)).toEqual([
       { type: "rebuilt", roleId: "Ann", messages: 3 },
@@ -99,13 +87,10 @@ describe("troupe memory rebuild", () => {
     const paid: Embedder = { ...hashingEmbedder({ dimensions: 64 }), id: "paid" };
     await remember(cwd, "Ann", [remark("1", "a"), remark("2", "b")], { embedder: paid });
     const before = (await command(cwd, ["memory", "ls", "--json"])).stdout;
-    expect(await command(cwd, ["memory", "rebuild", "Ann"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("Replace 2 vectors that another embedder made?") as string,
-    });
+    await expectRefusal(cwd, ["memory", "rebuild", "Ann"], "Replace 2 vectors that another embedder made?");
     expect((await command(cwd, ["memory", "ls", "--json"])).stdout).toBe(before);
-    expect((await command(cwd, ["memory", "rebuild", "Ann", "--yes"])).code).toBe(0);
-    expect((await command(cwd, ["memory", "show", "Ann"])).stdout).toContain("2 made offline");
+    await expectEnd(cwd, ["memory", "rebuild", "Ann", "--yes"], 0);
+    await expectEnd(cwd, ["memory", "show", "Ann"], 0, "2 made offline");
   });
 });
 
@@ -143,8 +128,7 @@ describe("a store that cannot be used", () => {
     make(join(cwd, "bad.db"));
     const bytes = readFileSync(join(cwd, "bad.db"));
     for (const words of ALL) {
-      const ended = await command(cwd, ["memory", ...words, "--store", "bad.db"]);
-      expect({ words, ...ended }).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
+      expect((await expectRefusal(cwd, ["memory", ...words, "--store", "bad.db"], `(${code})`)).stdout).toBe("");
     }
     expect(readFileSync(join(cwd, "bad.db"))).toEqual(bytes);
   });
@@ -156,14 +140,7 @@ describe("a store with a changed row", () => {
     async (change) => {
       const cwd = await withOld();
       sql(memoryFile(cwd), change);
-      for (const words of [
-        ["show", "Ann"],
-        ["export", "Ann", "ann.json"],
-        ["rebuild", "Ann"],
-      ]) {
-        const { code, stderr } = await command(cwd, ["memory", ...words]);
-        expect({ words, code, stderr }).toMatchObject({ words, code: 2, stderr: expect.stringContaining("MEMORY_DAMAGED") });
-      }
+      for (const name of ["show", "export", "rebuild"]) await expectRefusal(cwd, ["memory", name, "Ann"], "MEMORY_DAMAGED");
     },
   );
 });

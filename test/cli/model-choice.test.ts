@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { demoIdeas } from "../../src/cli/demo-script.ts";
-import { noModel, realModel } from "../../src/cli/model-choice.ts";
+import { realModel } from "../../src/cli/model-choice.ts";
 import type { ModelSettings } from "../../src/cli/model-settings.ts";
 import { companySettings } from "../../src/cli/settings.ts";
 import { usd } from "../../src/model/money.ts";
@@ -39,21 +38,5 @@ describe("realModel", () => {
     ]),
   )("refuses %s", async (_case, settings, code) => {
     await expect(realModel(settings, company)).rejects.toMatchObject({ code });
-  });
-});
-
-describe("noModel", () => {
-  it("says how to set a model, and which ideas play without one", async () => {
-    const ideas = await demoIdeas();
-    const error = noModel(undefined, ideas);
-    expect(error.code).toBe("MODEL_AUTH");
-    for (const words of [
-      "OPENAI_API_KEY",
-      "TROUPE_BASE_URL",
-      ...ideas.map(({ title }) => title),
-      ...ideas.map(({ id }) => `troupe demo ${id}`),
-    ]) {
-      expect(error.message).toContain(words);
-    }
   });
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { agrees, confirmPaidRun } from "../../src/cli/prompt.ts";
-import { widthOf, withoutCodes } from "../../src/cli/screen/layout.ts";
+import { widthOf, withoutCodes } from "../../src/cli/screen/text.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { findProgram } from "../../src/workspace/program-path.ts";

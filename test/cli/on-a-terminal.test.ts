@@ -1,53 +1,33 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { humanPort } from "../../src/cli/prompt.ts";
-import { withoutCodes } from "../../src/cli/screen/layout.ts";
+import { withoutCodes } from "../../src/cli/screen/text.ts";
 import { inSession } from "../../src/cli/session.ts";
-import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";
-import { type FakeHost, fakeHost, type FakeOptions, scratchFolder } from "./fake-host.ts";
+import type { FakeHost, FakeOptions } from "./fake-host.ts";
+import { terminalHost } from "./kept-run.ts";
 import { Terminal } from "./terminal.ts";
 
-const scratch = scratchFolder();
-let folders = 0;
-
-interface Seat {
-  readonly host: FakeHost;
-  readonly terminal: Terminal;
-  /** Resolves when the terminal has shown something that matches. */
-  shows(pattern: RegExp): Promise<void>;
-}
-
 /** A person's seat at a terminal, in a folder of its own. */
-function seat(options: FakeOptions = {}): Seat {
-  folders += 1;
-  const cwd = join(scratch, String(folders));
-  mkdirSync(cwd);
-  const host = fakeHost({ isTTY: true, cwd, clock: systemClock, ...options });
+function seat(options: FakeOptions = {}) {
+  const host = terminalHost(options);
   const terminal = new Terminal();
   host.stderr.on("data", (text: string) => terminal.write(text));
-  const shows = (pattern: RegExp): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (pattern.test(host.stderr.text)) resolve();
-      };
-      host.stderr.on("data", look);
-      look();
-    });
-  return { host, terminal, shows };
+  return { host, terminal };
 }
 
 describe("a paid run on a terminal", () => {
   it("is agreed to, drawn in place, and can be left by Ctrl-C", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall", after: 2 } });
-    const { host, terminal, shows } = seat();
+    const { host, terminal } = seat();
     const code = main(host, ["Write a word counter", "--base-url", stub.url]);
-    await shows(/Start\? \[Y\/n\]/);
+    await host.shows(/Start\? \[Y\/n\]/);
     expect(stub.requests).toEqual([]);
     host.stdin.write("y\n");
-    await shows(/Specify, ~\d+ tok/);
+    await host.shows(/Specify, ~\d+ tok/);
     expect(terminal.isCursorHidden).toBe(true);
     host.signal("SIGINT");
     expect(await code).toBe(130);
@@ -59,23 +39,23 @@ describe("a paid run on a terminal", () => {
 
   it("gives the cursor back when a second Ctrl-C ends the process", async () => {
     await using stub = await openaiStub({ reply: { fault: "stall" } });
-    const { host, terminal, shows } = seat();
+    const { host, terminal } = seat();
     const code = main(host, ["Write a word counter", "--yes", "--base-url", stub.url]);
-    await shows(/Specify, ~\d+ tok/);
+    await host.shows(/Specify, ~\d+ tok/);
     host.signal("SIGINT");
     host.signal("SIGINT");
     expect(host.exits).toEqual([130]);
     host.end();
-    await shows(/\?25h/);
+    await host.shows(/\?25h/);
     expect(terminal.isCursorHidden).toBe(false);
     expect(await code).toBe(130);
   });
 
   it.each(["n\n", "\u0003", "\u0004"])("is not begun after the answer %j, and leaves nothing behind", async (answer) => {
     await using stub = await openaiStub({ reply: "unused" });
-    const { host, shows } = seat();
+    const { host } = seat();
     const code = main(host, ["Write a word counter", "--base-url", stub.url]);
-    await shows(/Start\?/);
+    await host.shows(/Start\?/);
     host.stdin.write(answer);
     expect(await code).toBe(130);
     expect(stub.requests).toEqual([]);
@@ -141,12 +121,12 @@ describe("a question of a role", () => {
   }
 
   it("waits for another time when the input ends", async () => {
-    const { host, shows } = seat();
+    const { host } = seat();
     let thrown: unknown;
     const code = asking(host, async (ask) => {
       thrown = await ask("Which colour?").catch((error: unknown) => error);
     });
-    await shows(/colour\?/);
+    await host.shows(/colour\?/);
     host.stdin.end();
     expect(await code).toBe(0);
     expect(thrown).toMatchObject({ code: "WAITING", data: { question: "Which colour?", questionId: "Which colour?" } });

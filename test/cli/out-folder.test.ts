@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/out-folder.ts";
+import { inOutFolder, type OutFolderRequest, slugOf } from "../../src/cli/company.ts";
 import { titled } from "../titled.ts";
 import { scratchFolder } from "./fake-host.ts";
 

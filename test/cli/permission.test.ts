@@ -3,13 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callLines, type PermissionQuestion, wholeCall } from "../../src/cli/permission.ts";
 import { main } from "../../src/cli/program.ts";
-import { withoutCodes } from "../../src/cli/screen/layout.ts";
-import { styleFor } from "../../src/cli/screen/text.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { styleFor, withoutCodes } from "../../src/cli/screen/text.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import { openaiStub, type StubReply } from "../../src/testing/index.ts";
-import { type FakeHost, fakeHost } from "./fake-host.ts";
-import { command, eventsIn, freshFolder, newestIn, serving } from "./kept-run.ts";
+import { openaiStub } from "../../src/testing/index.ts";
+import { calls, command, eventsIn, newestIn, reach, serving, terminalHost } from "./kept-run.ts";
 
 const style = styleFor(false);
 
@@ -26,30 +23,15 @@ describe("a call in question", () => {
   });
 });
 
-function edit(args: object): StubReply {
-  return { text: "", toolCalls: [{ name: "editor", arguments: JSON.stringify(args) }] };
-}
-
-/** Types the next answer each time the prompt stands there. */
-function typing(host: FakeHost, ...answers: readonly string[]): void {
-  const left = [...answers];
-  host.stderr.on("data", (text: string) => {
-    const next = withoutCodes(text).endsWith("> ") ? left.shift() : undefined;
-    if (next !== undefined) host.stdin.write(`${next}\n`);
-  });
-}
-
 const NEW = { command: "create", path: "note.txt", content: "buy milk\n" };
 const MORE = { command: "insert", path: "note.txt", line: 1, new: "buy bread" };
 
 describe("an agent at the terminal", () => {
   it("shows the change before it is allowed, and asks again", async () => {
-    await using stub = await serving(edit(NEW), { text: "written" });
-    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
-    typing(host, "", "d", "y");
-    expect(
-      await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes", "--no-color"]),
-    ).toBe(0);
+    await using stub = await serving(calls("editor", NEW), { text: "written" });
+    const host = terminalHost();
+    host.answers("", "d", "y");
+    expect(await main(host, ["agent", "note it", "--yes", ...reach(stub), "--out", "notes", "--no-color"])).toBe(0);
     const said = withoutCodes(host.stderr.text);
     expect(said).toMatch(
       /Agent asks to use editor:\n {2}command +create\n {2}content +buy milk\n {2}overwrite +false\n {2}path +note\.txt\nAnswer /,
@@ -62,17 +44,17 @@ describe("an agent at the terminal", () => {
   });
 
   it("is not asked for that tool again after an always, in this run and where it goes on", async () => {
-    await using stub = await serving(edit(NEW), edit(MORE), { text: "written" });
-    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
-    typing(host, "always");
-    expect(await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes"])).toBe(0);
+    await using stub = await serving(calls("editor", NEW), calls("editor", MORE), { text: "written" });
+    const host = terminalHost();
+    host.answers("always");
+    expect(await main(host, ["agent", "note it", "--yes", ...reach(stub), "--out", "notes"])).toBe(0);
     expect(host.stderr.text.match(/asks to use editor/g)).toHaveLength(1);
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy milk\nbuy bread\n");
     const id = await newestIn(host.cwd);
     const events = eventsIn((await command(host.cwd, ["runs", "events", id, "--json"])).stdout);
     expect(events.filter((event) => event.type === "step.ended" && event.value === "always")).toHaveLength(2);
     await using later = await openaiStub({
-      handler: ({ messages }) => (messages.at(-1)?.role === "tool" ? { text: "done" } : edit({ ...MORE, new: "buy tea" })),
+      handler: ({ messages }) => (messages.at(-1)?.role === "tool" ? { text: "done" } : calls("editor", { ...MORE, new: "buy tea" })),
     });
     // Nobody is there to be asked now.
     const told = await command(host.cwd, ["tell", id, "tea too", "--base-url", later.url]);
@@ -82,8 +64,8 @@ describe("an agent at the terminal", () => {
   });
 
   it("is allowed with other arguments, which the person types: an empty line keeps what it wants", async () => {
-    await using stub = await serving(edit(NEW), { text: "written" });
-    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock });
+    await using stub = await serving(calls("editor", NEW), { text: "written" });
+    const host = terminalHost();
     let isChanged = false;
     host.stderr.on("data", (text: string) => {
       if (!withoutCodes(text).endsWith("> ")) return;
@@ -91,9 +73,7 @@ describe("an agent at the terminal", () => {
       host.stdin.write(!isChanged ? "change\n" : field === "content" ? "buy tea\n" : "\n");
       isChanged = true;
     });
-    expect(
-      await main(host, ["agent", "note it", "--yes", "--base-url", stub.url, "--model", "stub-1", "--out", "notes", "--no-color"]),
-    ).toBe(0);
+    expect(await main(host, ["agent", "note it", "--yes", ...reach(stub), "--out", "notes", "--no-color"])).toBe(0);
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy tea");
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("A person changed the arguments.");
   });

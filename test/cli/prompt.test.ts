@@ -3,9 +3,9 @@ import { Interruptions } from "../../src/cli/host.ts";
 import { confirmPaidRun, type PaidRun, promptLine } from "../../src/cli/prompt.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
+import { fakeHost, type FakeOptions } from "./fake-host.ts";
 
-function asking(question = "Start? "): { host: FakeHost; interruptions: Interruptions; answer: Promise<string | undefined> } {
+function asking(question = "Start? ") {
   const host = fakeHost({ isTTY: true });
   const interruptions = new Interruptions(host);
   return { host, interruptions, answer: promptLine(host, interruptions, question) };
@@ -51,7 +51,7 @@ const bargain: PaidRun = {
 };
 
 /** Runs the question in a session; 0 means it was agreed to. */
-function confirming(o: Partial<PaidRun> = {}, options: FakeOptions = { isTTY: true }): { host: FakeHost; code: Promise<number> } {
+function confirming(o: Partial<PaidRun> = {}, options: FakeOptions = { isTTY: true }) {
   const host = fakeHost(options);
   const code = inSession(host, {}, async (session) => {
     await confirmPaidRun(session, { ...bargain, ...o });

@@ -1,4 +1,5 @@
 import type { Json } from "../../src/kernel/json.ts";
+import { Progress } from "../../src/cli/screen/progress.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import type { Observed, RunEventBody, RunNotice } from "../../src/runtime/record/event.ts";
 
@@ -106,3 +107,9 @@ export const middleOfARun: readonly Observed[] = recorded([
   asks("Alex", "WriteCode: src/game.js", { try: 2 }),
   tells("Alex", "x".repeat(5_000), { try: 2 }),
 ]);
+
+export function progressOf(observed: readonly Observed[]): Progress {
+  const progress = new Progress();
+  for (const one of observed) progress.add(one);
+  return progress;
+}

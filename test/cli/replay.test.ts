@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { command, freshFolder, linesIn, newestIn, expectRefusal } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 /** A folder with a whole run of the bundled to-do list. */
 const whole = (async () => {
@@ -26,8 +26,7 @@ async function elsewhere(change: (events: readonly string[]) => readonly string[
   const { cwd: from, id } = await whole;
   const { stdout } = await command(from, ["runs", "export", id]);
   const cwd = freshFolder();
-  const { code } = await command(cwd, ["runs", "import", "-"], { stdin: forged(stdout, change) });
-  if (code !== 0) throw new Error("expected the run to be taken in");
+  await expectEnd(cwd, ["runs", "import", "-"], 0, "", { stdin: forged(stdout, change) });
   return { cwd, id };
 }
 
@@ -60,16 +59,14 @@ describe("troupe replay", () => {
 
   it("is equal as far as it goes for a record without an end", async () => {
     const { cwd, id } = await elsewhere((events) => events.slice(0, 60));
-    const { code, stdout } = await command(cwd, ["replay", id]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^equal as far as the record goes: /) as string });
+    await expectEnd(cwd, ["replay", id], 0, /^equal as far as the record goes: /);
   });
 
   it("names the first difference with both requests, and ends with 1", async () => {
     const { cwd, id } = await elsewhere((events) =>
       events.map((event) => (event.includes('"type":"message"') ? event.replace("command line", "\\u001b[2Jcommanding") : event)),
     );
-    const { code, stdout } = await command(cwd, ["replay", id]);
-    expect(code).toBe(1);
+    const { stdout } = await expectEnd(cwd, ["replay", id], 1);
     expect(stdout).toMatch(/^Run \S+ does not happen again as it was recorded\.\nExpected the run to repeat its record, but /);
     expect(stdout).toMatch(/\nrecorded:\n[^]*Create a command line[^]*\nnow:\n[^]*Create a \\u\{1b\}\[2Jcommanding/);
     expect(stdout).not.toContain("\u001b");

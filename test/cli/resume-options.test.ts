@@ -2,17 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseFixed } from "../../src/cli/option-values.ts";
-import { main } from "../../src/cli/program.ts";
-import { fakeHost } from "./fake-host.ts";
-import { calls, command, freshFolder, linesIn, newestIn, serving } from "./kept-run.ts";
+import { calls, command, expectEnd, expectRefusal, freshFolder, linesIn, newestIn, serving, stoppedRun } from "./kept-run.ts";
 
 const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" });
 
 /** The help of a command, as one paragraph for each option. */
 async function helpOf(name: string): Promise<string> {
-  const host = fakeHost();
-  await main(host, [name, "--help"]);
-  return host.stdout.text;
+  return (await command("/nowhere", [name, "--help"])).stdout;
 }
 
 describe("the options of a run that goes on", () => {
@@ -39,8 +35,7 @@ describe("the options of a run that goes on", () => {
     [["--tools", "editor"], "OPTION_FIXED", "begin a new run"],
   ])("are refused in words where they cannot change: %j", async (words, code, reason) => {
     for (const name of [["resume"], ["tell", "r", "more"], ["answer", "r", "yes"]]) {
-      const { code: exit, stderr } = await command(freshFolder(), [...name, ...words]);
-      expect([exit, stderr]).toEqual([2, expect.stringContaining(`(${code})`)]);
+      const { stderr } = await expectRefusal(freshFolder(), [...name, ...words], `(${code})`);
       expect(stderr).toContain(reason);
     }
   });
@@ -50,12 +45,10 @@ describe("the options of a run that goes on", () => {
     await using stub = await serving(CREATE, second, { text: "written" });
     const cwd = freshFolder();
     const reach = ["--base-url", stub.url];
-    const waiting = await command(cwd, ["agent", "note it", ...reach, "--model", "stub-1", "--out", "notes", "--steps", "1"]);
-    expect(waiting.code).toBe(5);
+    await expectEnd(cwd, ["agent", "note it", ...reach, "--model", "stub-1", "--out", "notes", "--steps", "1"], 5);
     expect((await command(cwd, ["resume", ...reach, "--allow", "editr"])).stderr).toContain('got "editr"');
     expect(existsSync(join(cwd, "notes/note.txt"))).toBe(false);
-    const short = await command(cwd, ["resume", ...reach, "--allow", "editor"]);
-    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("its 1 steps were used up")]);
+    await expectEnd(cwd, ["resume", ...reach, "--allow", "editor"], 1, "its 1 steps were used up");
     expect(readFileSync(join(cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
     const id = await newestIn(cwd);
     expect((await command(cwd, ["replay", id])).code).toBe(0);
@@ -64,11 +57,9 @@ describe("the options of a run that goes on", () => {
 
   it("ask for a yes to criteria that are still to be written, and replay as they were", async () => {
     const cwd = freshFolder();
-    const begun = await command(cwd, ["demo", "--budget", "0.000001", "--no-run-tests"]);
-    expect(begun.code).toBe(3);
+    await expectEnd(cwd, ["demo", "--budget", "0.000001", "--no-run-tests"], 3);
     const again = ["--budget", "1", "--rounds", "9", "--first-byte", "none"];
-    const waiting = await command(cwd, ["resume", ...again, "--approve", "prd", "--json"]);
-    expect(waiting.code).toBe(5);
+    const waiting = await expectEnd(cwd, ["resume", ...again, "--approve", "prd", "--json"], 5);
     expect(linesIn(waiting.stdout).at(-1)).toMatchObject({ status: "waiting", questions: [{ role: "Alice" }] });
     const id = await newestIn(cwd);
     expect((await command(cwd, ["answer", id, "yes", ...again])).code).toBe(6);
@@ -79,23 +70,16 @@ describe("the options of a run that goes on", () => {
     [["--approve", "prd"], "a run of the software-company, got it for one of waterfall"],
     [["--allow", "shell"], "a run of troupe agent, got it for one of a crew"],
   ])("of another crew are refused: %j", async (words, reason) => {
-    const { cwd } = await stopped;
-    const { code, stderr } = await command(cwd, ["resume", ...words]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+    await expectRefusal((await stopped).cwd, ["resume", ...words], reason);
   });
 });
 
 describe("a run that begins", () => {
   it.each(["--approve=prd", "--allow-install"])("of the waterfall refuses %s, which it would not follow", async (option) => {
-    const { code, stderr } = await command(freshFolder(), ["demo", "todo", "--crew", "waterfall", option]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("with the crew software-company, got it with waterfall")]);
+    const words = ["demo", "todo", "--crew", "waterfall", option];
+    await expectRefusal(freshFolder(), words, "with the crew software-company, got it with waterfall");
   });
 });
 
 /** A run of the waterfall that has stopped. */
-const stopped = (async () => {
-  const cwd = freshFolder();
-  const { code } = await command(cwd, ["demo", "todo", "--rounds", "1", "--no-run-tests"]);
-  if (code !== 4) throw new Error(`expected a run that stopped after its rounds, got exit code ${code}`);
-  return { cwd };
-})();
+const stopped = stoppedRun(1);

@@ -1,39 +1,36 @@
-import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
-import { fakeHost } from "./fake-host.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
-
-/** A folder in which the bundled to-do list was begun, without its tests, and stopped after some rounds. */
-async function begun(rounds = 2, ...more: readonly string[]): Promise<string> {
-  const cwd = freshFolder();
-  expect((await command(cwd, ["demo", "todo", "--quiet", "--no-run-tests", "--seed", "1", "--rounds", String(rounds), ...more])).code).toBe(
-    4,
-  );
-  return cwd;
-}
+import {
+  command,
+  contentsOf,
+  eventsIn,
+  expectEnd,
+  expectRefusal,
+  freshFolder,
+  git,
+  greeting,
+  idsIn,
+  newestIn,
+  stoppedRun,
+  terminalHost,
+} from "./kept-run.ts";
 
 describe("a run that used up its rounds", () => {
-  it("says in its summary how it goes on, and does, to the same project as one that never stopped", async () => {
+  it("says in its summary how it continues, and does", async () => {
     const cwd = freshFolder();
-    const { stdout } = await command(cwd, ["demo", "todo", "--rounds", "2", "--out", "project", "--seed", "1", "--no-run-tests"]);
+    const { stdout } = await expectEnd(cwd, ["demo", "todo", "--rounds", "2", "--no-run-tests"], 4);
     const [, id = ""] = /^ {2}Run +(\S+)$/m.exec(stdout) ?? [];
     expect(stdout).toContain(`  Go on    troupe resume ${id}\n`);
-    const { code, stderr } = await command(cwd, ["resume", id, "--rounds", "20"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('which ended as "rounds".') as string });
-    const whole = freshFolder();
-    expect((await command(whole, ["demo", "todo", "--out", "project", "--seed", "1", "--quiet", "--no-run-tests"])).code).toBe(0);
-    expect(contentsOf(join(cwd, "project"))).toEqual(contentsOf(join(whole, "project")));
+    await expectEnd(cwd, ["resume", id, "--rounds", "3"], 4, 'which ended as "rounds".');
   });
 
   it("gets as many again by continue, which needs no id, and prints all of its events", async () => {
-    const cwd = await begun(2);
+    const { cwd } = await stoppedRun();
     const { code, stdout } = await command(cwd, ["continue", "--json"]);
     expect(code).toBe(4);
     expect(eventsIn(stdout).map(({ seq }) => seq)).toEqual(eventsIn(stdout).map((_, n) => n));
@@ -52,7 +49,7 @@ describe("a store that was named", { tags: ["company", "long"] }, () => {
   });
 });
 
-const stopped = begun();
+const stopped = stoppedRun();
 
 describe("resume refuses", () => {
   it.each([
@@ -62,9 +59,8 @@ describe("resume refuses", () => {
     [["--budget", "abc"], "OPTION_INVALID", "such as 3 or 0.50"],
     [["a", "b"], "COMMAND_INVALID", "troupe --help"],
   ])("%j", async (words, code, todo) => {
-    const ended = await command(await stopped, ["resume", ...words]);
-    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
-    expect(ended.stderr).toContain(todo);
+    const ended = await expectRefusal((await stopped).cwd, ["resume", ...words], `(${code})`);
+    expect([ended.stdout, ended.stderr]).toEqual(["", expect.stringContaining(todo)]);
   });
 });
 
@@ -72,34 +68,19 @@ describe("money", () => {
   it("that was used up can be raised, and no call is made again for it", async () => {
     await using stub = await openaiStub({ handler: playing() });
     const cwd = freshFolder();
-    const words = [
-      "Greet me on a page",
-      "--crew",
-      "waterfall",
-      "--base-url",
-      stub.url,
-      "--price",
-      "1,4",
-      "--sandbox",
-      "none",
-      "--budget",
-      "0.07",
-      "--json",
-    ];
-    const first = await command(cwd, words);
-    expect(first.code).toBe(3);
+    const first = await expectEnd(cwd, greeting(stub.url, "--price", "1,4", "--budget", "0.07", "--json"), 3);
     expect(resultOf(first.stdout)).toMatchObject({ goOn: expect.stringMatching(/ --budget 0\.14$/) as string });
     const asked = stub.requests.length;
-    expect((await command(cwd, ["resume", "--quiet"])).code).toBe(3);
+    await expectEnd(cwd, ["resume", "--quiet"], 3);
     expect(stub.requests).toHaveLength(asked);
-    expect((await command(cwd, ["resume", "--budget", "2", "--quiet"])).code).toBe(0);
+    await expectEnd(cwd, ["resume", "--budget", "2", "--quiet"], 0);
     expect(stub.requests).toHaveLength(8);
   });
 });
 
 describe("a project that somebody changed since", () => {
   async function changed(): Promise<{ readonly cwd: string; readonly project: string }> {
-    const cwd = await begun(3, "--out", "project");
+    const { cwd } = await stoppedRun(3, "--out", "project");
     const project = join(cwd, "project");
     writeFileSync(join(project, "docs/requirement.txt"), "mine\n");
     rmSync(join(project, "docs/prd/todo-cli.md"));
@@ -112,16 +93,9 @@ describe("a project that somebody changed since", () => {
   it("is told file by file, and nothing is written over", async () => {
     const { cwd, project } = await kept;
     const before = contentsOf(project);
-    const { code, stderr } = await command(cwd, ["resume", "--rounds", "20"]);
-    expect(code).toBe(2);
-    for (const line of [
-      "  added    README.md\n",
-      "  removed  docs/prd/todo-cli.md\n",
-      "  changed  docs/requirement.txt\n",
-      "(WORKSPACE_CHANGED)",
-    ]) {
-      expect(stderr).toContain(line);
-    }
+    const { stderr } = await expectRefusal(cwd, ["resume", "--rounds", "20"], "(WORKSPACE_CHANGED)");
+    for (const line of ["added    README.md", "removed  docs/prd/todo-cli.md", "changed  docs/requirement.txt"])
+      expect(stderr).toContain(`  ${line}\n`);
     expect(contentsOf(project)).toEqual(before);
   });
 
@@ -138,22 +112,19 @@ describe("a project that somebody changed since", () => {
     ["y", 4],
   ])("is asked about on a terminal; the answer %s ends with %i", { tags: ["company", "long"] }, async (answer, code) => {
     const { cwd, project } = await kept;
-    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
-    const done = main(host, ["resume", "--rounds", "4"]);
-    await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));
-    host.stdin.write(`${answer}\n`);
-    expect(await done).toBe(code);
+    const host = terminalHost({ cwd });
+    host.answers(answer);
+    expect(await main(host, ["resume", "--rounds", "4"])).toBe(code);
     expect(readFileSync(join(project, "README.md"), "utf8") === "mine too\n").toBe(code === 130);
   });
 });
 
 describe("a project in the folder one works in", { tags: ["company", "long"] }, () => {
   it("is not full because runs are kept there, and git never sees them", async () => {
-    const cwd = await begun(2, "--out", ".");
+    const { cwd } = await stoppedRun(2, "--out", ".");
     expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
-    const git = (...words: string[]): string => execFileSync("git", words, { cwd, encoding: "utf8" });
-    expect(git("ls-files")).not.toContain(".troupe");
-    expect(git("status", "--short")).toBe("");
+    expect(git(cwd, "ls-files")).not.toContain(".troupe");
+    expect(git(cwd, "status", "--short")).toBe("");
     expect((await command(cwd, ["demo", "todo", "--out", ".", "--rounds", "1", "--quiet"])).stderr).toContain("WORKSPACE_NOT_EMPTY");
   });
 });
@@ -162,7 +133,7 @@ describe("two processes and one run", () => {
   it("the second is refused, whatever it wants with the run, and may look at it", { tags: ["company", "long"] }, async () => {
     await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
     const cwd = freshFolder();
-    const first = start(["Greet me on a page", "--crew", "waterfall", "--base-url", stub.url, "--json"], { cwd });
+    const first = start(greeting(stub.url, "--json"), { cwd });
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
     for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["tell", id, "red"], ["runs", "rm", id, "--yes"]]) {

@@ -1,27 +1,21 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineTool } from "../../src/agent/index.ts";
 import { drop } from "../../src/edges/index.ts";
 import { defineAction, defineRole, type Role, Team } from "../../src/index.ts";
 import { scriptedModel, type ScriptedReply } from "../../src/testing/index.ts";
-import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { command, expectEnd, linesIn, storeWith } from "./kept-run.ts";
 
 /** A folder whose store has the runs of some teams. */
 async function folderWith(
   teams: Readonly<Record<string, { readonly roles: readonly Role[]; readonly replies: readonly ScriptedReply[] }>>,
 ): Promise<string> {
-  const cwd = freshFolder();
-  mkdirSync(join(cwd, ".troupe"));
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
-  for (const [id, { roles, replies }] of Object.entries(teams)) {
-    const model = scriptedModel([...replies], { price: { input: 1, output: 1 } });
-    await new Team({ roles, model, journal }).run("go", { id }).result;
-  }
-  await journal.close();
-  return cwd;
+  return storeWith(async (journal) => {
+    for (const [id, { roles, replies }] of Object.entries(teams)) {
+      const model = scriptedModel([...replies], { price: { input: 1, output: 1 } });
+      await new Team({ roles, model, journal }).run("go", { id }).result;
+    }
+  });
 }
 
 function call(id: string, query: string): ScriptedReply {
@@ -55,9 +49,6 @@ describe("troupe runs show", () => {
 
 describe("troupe runs show of a simulation", () => {
   it("names the scheduler, the simulated time, what is delayed, the edges and what they did", async () => {
-    const cwd = freshFolder();
-    mkdirSync(join(cwd, ".troupe"));
-    const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
     const ann = defineRole({
       name: "Ann",
       watch: ["UserRequirement"],
@@ -68,9 +59,10 @@ describe("troupe runs show of a simulation", () => {
       },
     });
     const bob = defineRole({ name: "Bob", watch: [], step: () => undefined });
-    await new Team({ roles: [ann, bob], scheduler: "events", edges: [drop(1).on("*->Bob")], journal }).run("go", { id: "one", rounds: 2 })
-      .result;
-    await journal.close();
+    const cwd = await storeWith((journal) => {
+      const team = new Team({ roles: [ann, bob], scheduler: "events", edges: [drop(1).on("*->Bob")], journal });
+      return team.run("go", { id: "one", rounds: 2 }).result;
+    });
     const { stdout } = await command(cwd, ["runs", "show", "one"]);
     for (const fact of [
       "Order    events",
@@ -103,13 +95,13 @@ describe("troupe runs diff", () => {
 
   it("shows an activation that only one run has as one row, and escapes what models said", async () => {
     const cwd = await folderWith({ short: teamOf(false), long: teamOf(true) });
-    const { code, stdout } = await command(cwd, ["runs", "diff", "short", "long"]);
-    expect(code).toBe(1);
+    const { stdout } = await expectEnd(cwd, ["runs", "diff", "short", "long"], 1);
     expect(stdout).toMatch(/^The runs differ at line 1 of their canonical logs/);
     expect(stdout).toMatch(/\n\d of 3 activations the same\.\nACTIVATION +DIFFERENCE +LEFT +RIGHT\n/);
     expect(stdout).toMatch(/\nBob#0 +only right +Again to /);
     expect(stdout).not.toContain("\u001b");
     const [line] = linesIn((await command(cwd, ["runs", "diff", "long", "short", "--json"])).stdout);
+    expect(line).toMatchObject({ type: "diff", equal: false, difference: { line: 1 } });
     const { pairs } = line as { readonly pairs: readonly { readonly name: string; readonly difference: string }[] };
     expect(pairs.filter(({ difference }) => difference === "only left").map(({ name }) => name)).toEqual(["Bob#0"]);
   });
@@ -124,14 +116,10 @@ describe("troupe runs check", () => {
       lost: { roles: [to("Ada", "Tess")], replies: ["Test it."] },
       good: { roles: [to("Ada", "Ben"), defineRole({ name: "Ben", react: () => undefined })], replies: ["Done."] },
     });
-    const found = await command(cwd, ["runs", "check", "lost"]);
-    expect(found.stdout, found.stderr).toMatch(
-      /^1 finding\.\nEVENT +FAILURE +MODE +FOUND\n\d+ +lost-request +FM-2\.5 +Ada wrote \S+ to Tess/,
-    );
-    expect(found.code).toBe(1);
-    expect(await command(cwd, ["runs", "check", "good"])).toMatchObject({ code: 0, stdout: "No failure of coordination was found.\n" });
-    const json = await command(cwd, ["runs", "check", "lost", "--json"]);
-    expect(json.code).toBe(1);
+    const found = /^1 finding\.\nEVENT +FAILURE +MODE +FOUND\n\d+ +lost-request +FM-2\.5 +Ada wrote \S+ to Tess/;
+    await expectEnd(cwd, ["runs", "check", "lost"], 1, found);
+    await expectEnd(cwd, ["runs", "check", "good"], 0, /^No failure of coordination was found\.\n$/);
+    const json = await expectEnd(cwd, ["runs", "check", "lost", "--json"], 1);
     expect(linesIn(json.stdout)).toMatchObject([
       { type: "checked", runId: "lost", exitCode: 1, findings: [{ failure: "lost-request", roles: ["Ada"] }] },
     ]);

@@ -1,28 +1,20 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { eventLine } from "../../src/cli/commands/runs-events.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import type { MessageFlow } from "../../src/inspector/message-flow.ts";
 import type { Observed, RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { command, freshFolder, linesIn, expectRefusal } from "./kept-run.ts";
+import { command, expectRefusal, linesIn, storeWith } from "./kept-run.ts";
 import { answered, asks, does, fails, recorded, says, started, word } from "./recorded-run.ts";
 
 const HOSTILE = '\u001b[2J\u202e"];\nclick n0 "javascript:x"';
 
 /** A folder with one run of two roles, one of which is called as nobody should be. */
-async function withRun(): Promise<string> {
-  const cwd = freshFolder();
+const kept = storeWith(async (journal) => {
   const [ask, reply] = [defineAction({ name: "Ask", prompt: () => "?" }), defineAction({ name: HOSTILE, prompt: () => "!" })];
   const roles = [defineRole({ name: "Ann", actions: [ask] }), defineRole({ name: HOSTILE, actions: [reply], watch: [ask] })];
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
   await new Team({ roles, model: scriptedModel(["a", "b"]), journal }).run("go", { id: "run-1" }).result;
-  await journal.close();
-  return cwd;
-}
-
-const kept = withRun();
+});
 
 describe("troupe runs flow", () => {
   it("draws who spoke to whom, for Mermaid", async () => {

@@ -1,31 +1,24 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { memoryFile } from "./kept-memory.ts";
-import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, linesIn, stoppedRun, storeWith } from "./kept-run.ts";
 
 const CANARY = "canary778899";
 
 /** A folder in which two people have spoken. */
-async function withTalk(): Promise<string> {
-  const cwd = freshFolder();
-  mkdirSync(join(cwd, ".troupe"));
+function withTalk(): Promise<string> {
   const Chat = defineAction({ name: "Chat", prompt: (ctx) => ctx.text });
-  const store = sqliteStore({ path: memoryFile(cwd) });
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
-  const team = new Team({
-    model: scriptedModel(() => "ok"),
-    roles: [defineRole({ name: "Guide", actions: [Chat], memory: { store } })],
-    journal,
+  return storeWith(async (journal, cwd) => {
+    const store = sqliteStore({ path: memoryFile(cwd) });
+    const roles = [defineRole({ name: "Guide", actions: [Chat], memory: { store } })];
+    const team = new Team({ model: scriptedModel(() => "ok"), roles, journal });
+    for (const user of ["ann", "ben"]) await team.run(`${user} says ${CANARY}`, { id: `${user}1`, scope: { user } }).result;
+    await store.close();
   });
-  for (const user of ["ann", "ben"]) await team.run(`${user} says ${CANARY}`, { id: `${user}1`, scope: { user } }).result;
-  await store.close();
-  await journal.close();
-  return cwd;
 }
 
 /** Which of some words are in the files of the stores. */
@@ -69,8 +62,7 @@ describe("troupe runs forget", () => {
       [["--memory", "wrong.db"], {}],
       [[], { TROUPE_MEMORY: "wrong.db" }],
     ] as const) {
-      const { code, stderr } = await command(cwd, ["runs", "forget", "--user", "ann", "--yes", ...words], { env });
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/wrong\.db.*STORE_MISSING/s)]);
+      await expectRefusal(cwd, ["runs", "forget", "--user", "ann", "--yes", ...words], /wrong\.db.*STORE_MISSING/s, { env });
     }
     expect(held(cwd, [`ann says ${CANARY}`])).toEqual([`ann says ${CANARY}`]);
   });
@@ -84,17 +76,10 @@ describe("troupe runs forget", () => {
   });
 
   it("leaves a run of the command that can be looked at, and not gone on with, replayed or forked: TEXT_ERASED", async () => {
-    const cwd = freshFolder();
-    await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", "1", "--no-run-tests"]);
-    const id = await newestIn(cwd);
-    expect((await command(cwd, ["runs", "forget", "--conversation", id, "--yes"])).code).toBe(0);
+    const { cwd, id } = await stoppedRun(1);
+    await expectEnd(cwd, ["runs", "forget", "--conversation", id, "--yes"], 0);
     expect(held(cwd, ["Create a command line to-do list"])).toEqual([]);
-    for (const words of [
-      ["runs", "show", id],
-      ["runs", "flow", id],
-    ]) {
-      expect([words, (await command(cwd, words)).code]).toEqual([words, 0]);
-    }
+    for (const name of ["show", "flow"]) await expectEnd(cwd, ["runs", name, id], 0);
     for (const words of [
       ["resume", id],
       ["replay", id],

@@ -1,54 +1,30 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
-import type { Journal } from "../../src/runtime/record/journal.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
-import { command, freshFolder, linesIn, expectRefusal } from "./kept-run.ts";
+import { command, expectRefusal, linesIn, storeWith } from "./kept-run.ts";
 
 function beginningOf(runId: string): RunEvent {
-  return {
-    v: EVENT_VERSION,
-    runId,
-    seq: 0,
-    time: 1,
-    type: "run.started",
-    team: `team of ${runId}`,
-    roles: [],
-    seed: "s",
-    scheduler: "rounds",
-  };
+  const envelope = { v: EVENT_VERSION, runId, seq: 0, time: 1 } as const;
+  return { ...envelope, type: "run.started", team: `team of ${runId}`, roles: [], seed: "s", scheduler: "rounds" };
 }
 
-async function filled(journal: Journal, ids: readonly string[]): Promise<Journal> {
-  for (const id of ids) {
-    await journal.create(id);
-    await journal.append(id, (await journal.claim(id)).epoch, 0, [beginningOf(id)]);
-  }
-  return journal;
-}
-
-/** A folder with a store of runs. */
-async function folderWith(ids: readonly string[]): Promise<string> {
-  const cwd = freshFolder();
-  mkdirSync(join(cwd, ".troupe"));
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
-  await filled(journal, ids);
-  await journal.close();
-  return cwd;
+function folderWith(ids: readonly string[]): Promise<string> {
+  return storeWith(async (journal) => {
+    for (const id of ids) {
+      await journal.create(id);
+      await journal.append(id, (await journal.claim(id)).epoch, 0, [beginningOf(id)]);
+    }
+  });
 }
 
 const IDS = ["one", "two", "three", "four", "five"];
 const kept = folderWith(IDS);
 
-interface Line {
-  readonly type: string;
-  readonly id?: string;
-  readonly after?: string;
-}
-
-async function listed(cwd: string, words: readonly string[]): Promise<readonly Line[]> {
-  return linesIn((await command(cwd, ["runs", "ls", "--json", ...words])).stdout) as readonly Line[];
+async function listed(cwd: string, words: readonly string[]) {
+  return linesIn((await command(cwd, ["runs", "ls", "--json", ...words])).stdout) as readonly {
+    readonly type: string;
+    readonly id?: string;
+    readonly after?: string;
+  }[];
 }
 
 describe("troupe runs ls", () => {

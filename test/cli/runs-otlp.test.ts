@@ -1,27 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
-import { main } from "../../src/cli/program.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { attribute, hex, type Receiver, receiver, type Refusal, spansIn } from "../adapters/otlp-receiver.ts";
-import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, type Said } from "./kept-run.ts";
+import { command, expectRefusal, type Said, storeWith } from "./kept-run.ts";
 
 /** A folder with one run of two roles. */
-async function withRun(): Promise<string> {
-  const cwd = freshFolder();
+const kept = storeWith(async (journal) => {
   const [ask, reply] = [defineAction({ name: "Ask", prompt: () => "SECRET?" }), defineAction({ name: "Reply", prompt: () => "!" })];
   const roles = [defineRole({ name: "Ann", actions: [ask] }), defineRole({ name: "Ben", actions: [reply], watch: [ask] })];
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
   await new Team({ name: "pair", roles, model: scriptedModel(["a", "b"], { id: "m" }), journal }).run("go", { id: "run-1" }).result;
-  await journal.close();
-  return cwd;
-}
-
-const kept = withRun();
+});
 const open: Receiver[] = [];
 
 afterEach(async () => {
@@ -37,10 +27,7 @@ async function opened(refuses?: (nth: number) => Refusal): Promise<Receiver> {
 const NAMES = ["chat m", "invoke_agent Ann", "chat m", "invoke_agent Ben", "invoke_workflow pair"];
 
 async function exported(target: string, words: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Said> {
-  const host = fakeHost({ cwd: await kept, clock: systemClock, env });
-  host.stdin.end("");
-  const code = await main(host, ["runs", "export", "run-1", "--otlp", target, ...words]);
-  return { code, stdout: host.stdout.text, stderr: host.stderr.text };
+  return command(await kept, ["runs", "export", "run-1", "--otlp", target, ...words], { env });
 }
 
 describe("troupe runs export --otlp", () => {
@@ -108,8 +95,7 @@ describe("troupe runs export --otlp", () => {
     [["file.ndjson", "--otlp", "other.jsonl"], "OPTION_CONFLICT"],
     [["--content"], "OPTION_CONFLICT"],
   ])("refuses %j", async (words, code) => {
-    const said = await command(await kept, ["runs", "export", "run-1", ...words]);
-    expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining(`(${code})`) as string });
+    const said = await expectRefusal(await kept, ["runs", "export", "run-1", ...words], `(${code})`);
     expect(said.stderr).not.toContain("pass");
   });
 

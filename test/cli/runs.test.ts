@@ -1,25 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { main } from "../../src/cli/program.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { fakeHost } from "./fake-host.ts";
-import { command, freshFolder, idsIn, linesIn, newestIn, expectRefusal } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, idsIn, linesIn, stoppedRun, storeWith, terminalHost } from "./kept-run.ts";
 
-/** A folder with one run of the bundled to-do list that stopped after two rounds. */
-async function withRun(): Promise<{ readonly cwd: string; readonly id: string }> {
-  const cwd = freshFolder();
-  expect((await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", "2", "--no-run-tests"])).code).toBe(4);
-  return { cwd, id: await newestIn(cwd) };
-}
+const kept = stoppedRun();
 
-const kept = withRun();
-
-/** A run of a program, whose words would steer a terminal, in the same store. */
-async function hostileRun(cwd: string, runId: string): Promise<void> {
+/** A run of a program, whose words would steer a terminal. */
+const hostileStore = storeWith(async (journal) => {
   const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e";
   const say = defineAction({ name: `Say ${hostile}`, prompt: () => hostile });
   const fail = defineAction({ name: "Fail", run: () => Promise.reject(new Error(hostile)) });
@@ -27,24 +17,14 @@ async function hostileRun(cwd: string, runId: string): Promise<void> {
     defineRole({ name: `Ann ${hostile}`, profile: hostile, actions: [say] }),
     defineRole({ name: "Ben", actions: [fail], onFailure: "skip" }),
   ];
-  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
   const model = scriptedModel([hostile], { id: hostile });
-  await new Team({ name: hostile, roles, model, journal }).run(hostile, { id: runId }).result;
-  await journal.close();
-}
-
-const hostile = (async () => {
-  const cwd = freshFolder();
-  mkdirSync(join(cwd, ".troupe"));
-  await hostileRun(cwd, "bad\u001b[2Jid");
-  return cwd;
-})();
+  await new Team({ name: hostile, roles, model, journal }).run(hostile, { id: "bad\u001b[2Jid" }).result;
+});
 
 describe("troupe runs ls", () => {
   it("lists the newest first, short, with what became of each", async () => {
     const { cwd, id } = await kept;
-    const { code, stdout } = await command(cwd, ["runs"]);
-    expect(code).toBe(0);
+    const { stdout } = await expectEnd(cwd, ["runs"], 0);
     expect(stdout).toMatch(/^RUN +LAST +STATUS +EVENTS +IDEA\n/);
     expect(stdout).toContain(`${id.slice(0, 8)}  `);
     expect(stdout).toMatch(/ rounds +\d+ +Create a command line to-do list\n$/);
@@ -75,8 +55,7 @@ describe("troupe runs ls", () => {
 describe("troupe runs show", () => {
   it("tells the roles, the cost, what was said with the numbers a fork names, and how to go on", async () => {
     const { cwd, id } = await kept;
-    const { code, stdout } = await command(cwd, ["runs", "show", id.slice(0, 6)]);
-    expect(code).toBe(0);
+    const { stdout } = await expectEnd(cwd, ["runs", "show", id.slice(0, 6)], 0);
     for (const line of [
       `Run      ${id}\n`,
       "Status   rounds\n",
@@ -101,13 +80,7 @@ describe("troupe runs show", () => {
       uncertain: 0,
       held: 0,
       cost: { unpriced: 0 },
-      roles: [
-        { name: "Alice", profile: "Product Manager", activations: 1, calls: 1, failedTries: 0, isOpen: false, waiting: 0 },
-        {},
-        {},
-        {},
-        {},
-      ],
+      roles: [{ name: "Alice", profile: "Product Manager", activations: 1, calls: 1, isOpen: false, waiting: 0 }, {}, {}, {}, {}],
       deadLetters: [],
       questions: [],
       store: join(cwd, ".troupe/runs.db"),
@@ -116,7 +89,7 @@ describe("troupe runs show", () => {
   });
 
   it.each(["ls", "show", "events"])("%s shows what a terminal would obey, and sends none of it", async (name) => {
-    const cwd = await hostile;
+    const cwd = await hostileStore;
     const { code, stdout } = await command(cwd, ["runs", name, ...(name === "ls" ? [] : ["bad"])]);
     expect({ code, shown: stdout.includes("\\u{1b}") }).toEqual({ code: 0, shown: true });
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
@@ -147,21 +120,13 @@ describe("troupe runs events", () => {
 });
 
 describe("troupe runs diff", () => {
-  it("is equal for a run and its copy, and else tells the first difference and ends with 1", async () => {
-    const { cwd, id } = await withRun();
+  it("is equal for a run and its copy", async () => {
+    const { cwd, id } = await stoppedRun();
     const { stdout } = await command(cwd, ["runs", "export", id]);
     await command(cwd, ["runs", "import", "-", "--as", "copy"], { stdin: stdout });
     expect(await command(cwd, ["runs", "diff", id, "copy"])).toMatchObject({ code: 0, stdout: "equal\n" });
     expect(linesIn((await command(cwd, ["runs", "diff", id, "copy", "--json"])).stdout)).toEqual([
       { type: "diff", left: id, right: "copy", equal: true },
-    ]);
-    await command(cwd, ["demo", "life", "--quiet", "--seed", "1", "--rounds", "1"]);
-    const other = await newestIn(cwd);
-    const { code, stdout: told } = await command(cwd, ["runs", "diff", id, other]);
-    expect(code).toBe(1);
-    expect(told).toMatch(/^The runs differ at line 2 of their canonical logs: message\.\nat message\.content/);
-    expect(linesIn((await command(cwd, ["runs", "diff", id, other, "--json"])).stdout)).toMatchObject([
-      { equal: false, difference: { line: 2 } },
     ]);
   });
 });
@@ -170,11 +135,7 @@ describe("troupe runs export and import", () => {
   it("carry a run to another folder, equal", async () => {
     const { cwd, id } = await kept;
     const file = join(freshFolder(), "run.ndjson");
-    expect(await command(cwd, ["runs", "export", id, file])).toMatchObject({
-      code: 0,
-      stdout: "",
-      stderr: expect.stringContaining(`Exported run ${id}`) as string,
-    });
+    expect((await expectEnd(cwd, ["runs", "export", id, file], 0, `Exported run ${id}`)).stdout).toBe("");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const there = freshFolder();
     expect(linesIn((await command(there, ["runs", "import", file, "--json"])).stdout)).toMatchObject([{ type: "imported", runId: id }]);
@@ -187,17 +148,12 @@ describe("troupe runs export and import", () => {
     ["is empty", () => "", "EXPORT_INVALID"],
     ["was cut", (text: string) => text.slice(0, text.length / 2), "EXPORT_CUT"],
     ["was changed", (text: string) => text.replace("to-do list", "to-do lost"), "EXPORT_INVALID"],
-    [
-      "reaches for a prototype",
-      (text: string) => text.replace('"type":"message"', '"type":"message","__proto__":{"x":1}'),
-      "EVENT_INVALID",
-    ],
+    ["has a prototype", (text: string) => text.replace('"type":"message"', '"type":"message","__proto__":{"x":1}'), "EVENT_INVALID"],
   ])("refuse a file that %s, and keep nothing of it", async (_what, spoil, reason) => {
     const { cwd, id } = await kept;
     const { stdout } = await command(cwd, ["runs", "export", id]);
     const there = freshFolder();
-    const ended = await command(there, ["runs", "import", "-"], { stdin: spoil(stdout) });
-    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${reason})`) as string });
+    expect((await expectRefusal(there, ["runs", "import", "-"], `(${reason})`, { stdin: spoil(stdout) })).stdout).toBe("");
     expect(await idsIn(there)).toEqual([]);
   });
 
@@ -210,7 +166,7 @@ describe("troupe runs export and import", () => {
     await expectRefusal(cwd, ["runs", "import", join(at, "mine"), "--as", "../x"], "--as");
     await expectRefusal(cwd, ["runs", "export", id, join(at, "mine")], "it exists already");
     expect(readFileSync(join(at, "mine"), "utf8")).toBe("mine");
-    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
+    const host = terminalHost({ cwd });
     expect(await main(host, ["runs", "export", id])).toBe(2);
     expect(host.stdout.text).toBe("");
   });
@@ -218,12 +174,10 @@ describe("troupe runs export and import", () => {
 
 describe("troupe runs rm", () => {
   it("forgets what is named after a yes, and leaves the project", async () => {
-    const { cwd, id } = await withRun();
-    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
-    const asked = main(host, ["runs", "rm", id.slice(0, 8)]);
-    await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));
-    host.stdin.write("n\n");
-    expect(await asked).toBe(130);
+    const { cwd, id } = await stoppedRun();
+    const host = terminalHost({ cwd });
+    host.answers("n");
+    expect(await main(host, ["runs", "rm", id.slice(0, 8)])).toBe(130);
     expect(await idsIn(cwd)).toEqual([id]);
     await expectRefusal(cwd, ["runs", "rm", id], "UNCONFIRMED");
     expect(linesIn((await command(cwd, ["runs", "rm", id, "--yes", "--json"])).stdout)).toEqual([{ type: "removed", runId: id }]);
@@ -234,7 +188,7 @@ describe("troupe runs rm", () => {
 
 describe("troupe runs gc", { tags: ["company", "long"] }, () => {
   it("forgets what is finished and old, nothing else, and makes the store smaller", async () => {
-    const { cwd, id } = await withRun();
+    const { cwd, id } = await stoppedRun();
     expect((await command(cwd, ["demo", "todo", "--quiet", "--no-run-tests"])).code).toBe(0);
     const [finished = ""] = await idsIn(cwd);
     expect(linesIn((await command(cwd, ["runs", "gc", "--json"])).stdout)).toMatchObject([{ type: "compacted", removed: 0 }]);

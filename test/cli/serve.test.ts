@@ -5,10 +5,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/program.ts";
 import { createClient, type RunClient } from "../../src/client/index.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { openaiStub } from "../../src/testing/index.ts";
+import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { all, door, settled } from "../server/served-team.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
-import { command, freshFolder } from "./kept-run.ts";
+import { expectRefusal, placed, reach } from "./kept-run.ts";
 
 const TOKEN = "serve-token-0123456789";
 const CREW = `
@@ -21,33 +21,22 @@ roles:
     actions: [{ name: Polish, on: Draft, prompt: "Polish: {{text}}" }]
 `;
 
-interface Serving {
-  readonly host: FakeHost;
-  readonly ended: Promise<number>;
-  readonly url: string;
-}
-
 const started: FakeHost[] = [];
 afterEach(() => {
   for (const host of started.splice(0)) host.signal("SIGTERM");
 });
 
-function folder(): string {
-  const cwd = freshFolder();
-  writeFileSync(join(cwd, "crew.yaml"), CREW);
-  return cwd;
+const folder = (): string => placed({ "crew.yaml": CREW }).cwd;
+
+function begun(cwd: string, stub: OpenAIStub, words: readonly string[], env: Readonly<Record<string, string>>) {
+  const host = fakeHost({ cwd, clock: systemClock, env: { OPENAI_API_KEY: "sk-test-0123456789abcdefghij", ...env } });
+  const given = ["serve", "--crew", "crew.yaml", ...reach(stub), "--price", "1,4", "--sandbox", "none", "--port", "0"];
+  started.push(host);
+  return { host, ended: main(host, [...given, ...words]) };
 }
 
-async function serving(
-  cwd: string,
-  model: string,
-  words: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Serving> {
-  const host = fakeHost({ cwd, clock: systemClock, env: { OPENAI_API_KEY: "sk-test-0123456789abcdefghij", ...env } });
-  const given = ["serve", "--crew", "crew.yaml", "--base-url", model, "--model", "stub-1", "--price", "1,4", "--sandbox", "none"];
-  const ended = main(host, [...given, "--port", "0", "--json", ...words]);
-  started.push(host);
+async function serving(cwd: string, stub: OpenAIStub, words: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const { host, ended } = begun(cwd, stub, ["--json", ...words], env);
   while (!host.stdout.text.includes("\n")) await Promise.race([once(host.stdout, "data"), ended]);
   const { url } = JSON.parse(host.stdout.text.split("\n")[0] ?? "") as { readonly url: string };
   return { host, ended, url };
@@ -60,11 +49,7 @@ describe("troupe serve", () => {
     [["--total-budget", "1", "--tenants", "tenants.json"], "OPTION_CONFLICT"],
     [["--listen", "127.0.0.1:8080"], "--listen 127.0.0.1 --port 8080"],
   ])("refuses %j", async (words, told) => {
-    const cwd = freshFolder();
-    writeFileSync(join(cwd, "tenants.json"), "{}");
-    const { code, stdout, stderr } = await command(cwd, ["serve", ...words]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(told);
+    expect((await expectRefusal(placed({ "tenants.json": "{}" }).cwd, ["serve", ...words], told)).stdout).toBe("");
   });
 
   it("gives each tenant of a file its own runs, and bounds the calls that one makes at once", async () => {
@@ -87,7 +72,7 @@ describe("troupe serve", () => {
         return { text: "some text" };
       },
     });
-    const { url } = await serving(cwd, stub.url, ["--tenants", "tenants.json"], { WIDE_TOKEN: TOKEN });
+    const { url } = await serving(cwd, stub, ["--tenants", "tenants.json"], { WIDE_TOKEN: TOKEN });
     const [wide, narrow] = [TOKEN, "narrow-token-0123456789"].map((token) => createClient({ url, token })) as [RunClient, RunClient];
     const mostOf = async (client: RunClient, at: number): Promise<number> => {
       [most, opensAt, gate] = [0, at, door()];
@@ -114,7 +99,7 @@ describe("troupe serve", () => {
         return { text: "some text" };
       },
     });
-    const first = await serving(cwd, stub.url, [], { TROUPE_TOKEN: TOKEN });
+    const first = await serving(cwd, stub, [], { TROUPE_TOKEN: TOKEN });
     const { id } = await createClient({ url: first.url, token: TOKEN }).start({ idea: "a story" });
     await isAsked;
     first.host.signal("SIGTERM");
@@ -122,7 +107,7 @@ describe("troupe serve", () => {
     gate.open();
     expect(await first.ended).toBe(0);
     expect(stub.requests).toHaveLength(1);
-    const second = await serving(cwd, stub.url, [], { TROUPE_TOKEN: TOKEN });
+    const second = await serving(cwd, stub, [], { TROUPE_TOKEN: TOKEN });
     const events = await all(createClient({ url: second.url, token: TOKEN }).events(id));
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
     expect(stub.requests).toHaveLength(2);
@@ -131,10 +116,7 @@ describe("troupe serve", () => {
   it("warns where other machines reach it, and answers at the address that it prints", async () => {
     const cwd = folder();
     await using stub = await openaiStub({ reply: { text: "some text" } });
-    const host = fakeHost({ cwd, clock: systemClock, env: { TROUPE_TOKEN: TOKEN, OPENAI_API_KEY: "sk-test-0123456789abcdefghij" } });
-    const words = ["serve", "--crew", "crew.yaml", "--base-url", stub.url, "--model", "stub-1", "--price", "1,4", "--sandbox", "none"];
-    const ended = main(host, [...words, "--port", "0", "--listen", "0.0.0.0"]);
-    started.push(host);
+    const { host, ended } = begun(cwd, stub, ["--listen", "0.0.0.0"], { TROUPE_TOKEN: TOKEN });
     const told = (): string => `${host.stdout.text}${host.stderr.text}`;
     while (!told().includes("Warning: ")) await Promise.race([once(host.stdout, "data"), once(host.stderr, "data"), ended]);
     const [, url = ""] = /Serving at (http:\/\/127\.0\.0\.1:\d+)/.exec(told()) ?? [];

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SHELLS } from "../../src/cli/completion-scripts.ts";
+import { SHELLS } from "../../src/cli/completion.ts";
 import { scratchFolder } from "./fake-host.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));

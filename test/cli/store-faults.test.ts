@@ -2,9 +2,10 @@ import Libsql from "libsql";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Check } from "../../src/cli/commands/doctor.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
-import { command, freshFolder, idsIn, newestIn, expectRefusal } from "./kept-run.ts";
+import { command, expectEnd, expectRefusal, freshFolder, idsIn, newestIn, stoppedRun } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 
@@ -35,29 +36,18 @@ describe("a store that cannot be used", () => {
     const before = readdirSync(cwd).filter((name) => name !== "workspace");
     const bytes = code === "JOURNAL_UNWRITABLE" ? undefined : readFileSync(store);
     const env = { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: stub.url };
-    const all = [
-      ["Greet me on a page"],
-      ["demo", "todo"],
-      ["resume"],
-      ["answer", "x", "y"],
-      ["replay", "x"],
-      ["fork", "x"],
-      ["runs"],
-      ["runs", "show", "x"],
-      ["runs", "gc"],
-    ];
-    for (const words of all) {
-      const ended = await command(cwd, [...words, "--store", "bad.db"], { env });
-      expect({ words, ...ended }).toMatchObject({ words, code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
-      expect(ended.stderr).toContain("--store <file>");
-      expect(ended.stderr).not.toContain(KEY);
+    const all = ["demo todo", "resume", "answer x y", "replay x", "fork x", "runs", "runs show x", "runs gc"].map((line) =>
+      line.split(" "),
+    );
+    for (const words of [["Greet me on a page"], ...all]) {
+      const { stdout, stderr } = await expectRefusal(cwd, [...words, "--store", "bad.db"], `(${code})`, { env });
+      expect([stdout, stderr, stderr.includes(KEY)]).toEqual(["", expect.stringContaining("--store <file>"), false]);
     }
-    const doctor = await command(cwd, ["doctor", "--json"], { env: { ...env, TROUPE_STORE: "bad.db" } });
-    expect(doctor.code).toBe(1);
-    expect(JSON.parse(doctor.stdout)).toMatchObject({
-      checks: expect.arrayContaining([
-        expect.objectContaining({ name: "store", state: "fail", hint: expect.stringContaining("--store") as string }),
-      ]) as unknown,
+    const doctor = await expectEnd(cwd, ["doctor", "--json"], 1, "", { env: { ...env, TROUPE_STORE: "bad.db" } });
+    const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly Check[] };
+    expect(checks.find(({ name }) => name === "store")).toMatchObject({
+      state: "fail",
+      hint: expect.stringContaining("--store") as string,
     });
     expect(stub.requests).toEqual([]);
     expect(readdirSync(cwd)).toEqual(before);
@@ -67,11 +57,9 @@ describe("a store that cannot be used", () => {
 
 describe("a store that is damaged", () => {
   async function damaged(): Promise<{ readonly cwd: string; readonly id: string }> {
-    const cwd = freshFolder();
-    expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2", "--no-run-tests"])).code).toBe(4);
-    const [id, file] = [await newestIn(cwd), join(cwd, ".troupe/runs.db")];
+    const { cwd, id } = await stoppedRun();
     sql(
-      file,
+      join(cwd, ".troupe/runs.db"),
       `UPDATE events SET body = x'00' WHERE place = (SELECT max(place) FROM events WHERE place <= (SELECT min(place) + 27 FROM events))`,
     );
     return { cwd, id };
@@ -84,15 +72,8 @@ describe("a store that is damaged", () => {
     const whole = events.stdout.trimEnd().split("\n");
     expect({ code: events.code, last: whole.at(-1) }).toMatchObject({ code: 2, last: expect.stringMatching(/^ +26 /) as string });
     expect(events.stderr).toContain("its first 27 events, up to 26, are intact");
-    for (const words of [
-      ["replay", id],
-      ["runs", "show", id],
-      ["runs", "flow", id],
-      ["fork", id],
-      ["runs", "export", id],
-    ]) {
-      await expectRefusal(cwd, words, "JOURNAL_DAMAGED");
-    }
+    for (const words of ["replay", "runs show", "runs flow", "fork", "runs export"])
+      await expectRefusal(cwd, [...words.split(" "), id], "JOURNAL_DAMAGED");
   });
 
   it("keeps its other runs, and loses the one that is removed", { tags: ["company", "long"] }, async () => {

@@ -5,7 +5,7 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineRole, Team } from "../../src/index.ts";
 import { openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
-import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+import { command, eventsIn, expectEnd, expectRefusal, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 /** A server whose agent answers at once, with the last thing that it was told. */
 function parrot(): Promise<OpenAIStub> {
@@ -20,7 +20,7 @@ function parrot(): Promise<OpenAIStub> {
 async function finished(stub: OpenAIStub): Promise<{ readonly cwd: string; readonly id: string }> {
   const cwd = freshFolder();
   const words = ["agent", "idea one", "--base-url", stub.url, "--model", "stub-1", "--out", "notes", "--quiet"];
-  expect((await command(cwd, words)).code).toBe(0);
+  await expectEnd(cwd, words, 0);
   return { cwd, id: await newestIn(cwd) };
 }
 
@@ -30,8 +30,7 @@ describe("troupe tell", () => {
   it("says something to a finished run, which goes on in its folder and answers", async () => {
     await using stub = await parrot();
     const { cwd, id } = await finished(stub);
-    const told = await command(cwd, ["tell", id.slice(0, 6), "wish blue", "--base-url", stub.url]);
-    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining("I heard wish blue.") as string });
+    const told = await expectEnd(cwd, ["tell", id.slice(0, 6), "wish blue", "--base-url", stub.url], 0, "I heard wish blue.");
     expect(told.stderr).toContain(`Telling run ${id}, which ended as "finished": wish blue\n`);
     expect(told.stderr).toContain("It goes to Agent.\n");
     const types = eventsIn((await command(cwd, ["runs", "events", id, "--json"])).stdout).map(({ type }) => type);
@@ -39,10 +38,7 @@ describe("troupe tell", () => {
     expect(types.slice(types.indexOf("run.ended"), types.indexOf("run.ended") + 3)).toEqual(["run.ended", "run.resumed", "message"]);
     expect((await command(cwd, ["runs", "show", id])).stdout).toContain("wish blue");
     expect((await command(cwd, ["replay", id])).code).toBe(0);
-    expect(await command(cwd, ["resume", id])).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("nothing is left to do") as string,
-    });
+    await expectEnd(cwd, ["resume", id], 0, "nothing is left to do");
   });
 
   it("takes the text from a file, from standard input, and for one role", async () => {
@@ -55,8 +51,7 @@ describe("troupe tell", () => {
       [["-"], "wish red\n", "wish red"],
       [["wish grey", "--to", "Agent"], "", "wish grey"],
     ] as const) {
-      const { code, stdout } = await command(cwd, ["tell", id, ...words, ...reach], { stdin });
-      expect(code).toBe(0);
+      const { stdout } = await expectEnd(cwd, ["tell", id, ...words, ...reach], 0, "", { stdin });
       const said = eventsIn(stdout).flatMap((event) => (event.type === "message" ? [event.message] : []));
       expect(said.at(-1)).toMatchObject({ content: text, sendTo: words.includes("--to" as never) ? ["Agent"] : ["<all>"] });
       expect(linesIn(stdout).at(-1)).toMatchObject({ type: "result", status: "finished", answer: `I heard ${text}.` });
@@ -79,8 +74,7 @@ describe("troupe tell", () => {
       [["zzz", "wish"], "RUN_UNKNOWN"],
       [[], "COMMAND_INVALID"],
     ] as const) {
-      const { code: exit, stderr } = await command(cwd, ["tell", ...words]);
-      expect({ words, exit, stderr }).toEqual({ words, exit: 2, stderr: expect.stringContaining(`(${code})`) as string });
+      await expectRefusal(cwd, ["tell", ...words], `(${code})`);
     }
     expect(await exported(cwd, id)).toBe(before);
   });
@@ -90,8 +84,7 @@ describe("troupe tell", () => {
     const { cwd, id } = await finished(stub);
     const [other, record] = [freshFolder(), await exported(cwd, id)];
     await command(other, ["runs", "import", "-"], { stdin: record });
-    const { code, stderr } = await command(other, ["tell", id, "wish blue", "--base-url", stub.url]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("(RUN_ELSEWHERE)")]);
+    await expectRefusal(other, ["tell", id, "wish blue", "--base-url", stub.url], "(RUN_ELSEWHERE)");
   });
 });
 

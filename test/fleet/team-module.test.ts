@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type TeamMeans, teamsOf } from "../../src/cli/team-module.ts";
+import { type TeamMeans, teamsOf } from "../../src/cli/commands/worker.ts";
 import { memoryJournal, Team } from "../../src/index.ts";
 import { silentLogger } from "../../src/kernel/emit.ts";
 import { memoryRunDriver } from "../../src/testing/index.ts";

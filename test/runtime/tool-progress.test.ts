@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createClient } from "../../src/client/index.ts";
-import { noProgress, progressAfter } from "../../src/cli/screen/progress.ts";
+import { progressOf } from "../cli/recorded-run.ts";
 import { stepText } from "../../src/cli/screen/rows.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
@@ -124,8 +124,7 @@ describe("the observers of progress", () => {
       started,
       { type: "tool.progress", role: "Ann", act: "Ann#0~1", step: "k", tool: "dig", text: "half\u001b[2J" },
     ] as unknown as Observed[];
-    const { roles } = seen.reduce(progressAfter, noProgress);
-    const step = roles[0]?.work?.step;
+    const step = progressOf(seen).roles.get("Ann")?.work?.step;
     expect(step && stepText(step)).toBe("dig: half\\u{1b}[2J");
   });
 });

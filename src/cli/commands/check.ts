@@ -9,9 +9,7 @@ import { crewReport, wishedRun } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
-import { plural } from "../screen/amounts.ts";
-import { column, type TextStyle, wrapped } from "../screen/layout.ts";
-import { shown } from "../screen/text.ts";
+import { column, plural, shown, type TextStyle, wrapped } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import { isFile, readText } from "../text-file.ts";
 
@@ -52,10 +50,8 @@ async function usualFile(cwd: string): Promise<string> {
   throw new UsageError("CREW_UNKNOWN", `Expected a crew to check: there is no ${USUAL} here. Name a file: troupe check crew.yaml`);
 }
 
-type Shown = Omit<CrewReport, "faults" | "warnings"> & {
-  readonly faults: readonly Pick<CrewFinding, "message">[];
-  readonly warnings: readonly Pick<CrewFinding, "message">[];
-};
+type Found = readonly Pick<CrewFinding, "message">[];
+type Shown = Omit<CrewReport, "faults" | "warnings"> & { readonly faults: Found; readonly warnings: Found };
 
 function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
   const { faults, warnings, roles, calls, cost } = report;

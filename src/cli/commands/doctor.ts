@@ -23,9 +23,7 @@ import { isReachedByPackage, modelChoice, type ModelSettings } from "../model-se
 import { variableOf } from "../option-values.ts";
 import { ENTRIES, type Flags } from "../options.ts";
 import { providerPackage } from "../provider-model.ts";
-import { momentText, plural } from "../screen/amounts.ts";
-import { type TextStyle, wrapped } from "../screen/layout.ts";
-import { bytesText, columnsOf, shown, wantsColor } from "../screen/text.ts";
+import { bytesText, columnsOf, momentText, plural, shown, type TextStyle, wantsColor, wrapped } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import { isStore, storePlace } from "../store.ts";
 
@@ -213,23 +211,17 @@ export async function checkOut({ cwd }: Host, out: string = "workspace"): Promis
 export async function checkStore(host: Host, flags: Flags): Promise<Check> {
   const { path, name } = storePlace(flags, host);
   try {
-    const text = (await isStore(path)) ? await storeFacts(path) : await newStoreText(path);
+    let text = "not there yet, made with the first run";
+    if (await isStore(path)) {
+      const { version, runs, bytes } = await journalFacts(path);
+      // A run whose last commits were lost looks like one that was killed before them.
+      text = `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost is unknown`;
+    } else await probeFolder(dirname(path));
     return { name: "store", state: "ok", text: `${shown(name, 300)}: ${text}` };
   } catch (error) {
     const hint = "Keep runs elsewhere: --store <file>, or TROUPE_STORE.";
     return { name: "store", state: "fail", text: errorReport(error, host.env).message, hint };
   }
-}
-
-/** A run whose last commits were lost looks like one that was killed before them: no check can see that. */
-async function storeFacts(path: string): Promise<string> {
-  const { version, runs, bytes } = await journalFacts(path);
-  return `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost cannot be told`;
-}
-
-async function newStoreText(path: string): Promise<string> {
-  await probeFolder(dirname(path));
-  return "not there yet, made with the first run";
 }
 
 export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {

@@ -22,11 +22,9 @@ import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { onlyQuestion } from "../questions.ts";
-import { ageText, counted, plural } from "../screen/amounts.ts";
-import { tableLines } from "../screen/layout.ts";
-import { shown } from "../screen/text.ts";
-import { printLines, report, resultStyle, type Session } from "../session.ts";
+import { onlyQuestion } from "../stored-run.ts";
+import { ageText, counted, plural, shown } from "../screen/text.ts";
+import { printLines, printTable, report, type Session } from "../session.ts";
 import { eventLines } from "./runs-events.ts";
 
 const DEFAULT_LIMIT = 30;
@@ -139,26 +137,25 @@ function statusOf(recorded: string, job: JobInfo | undefined): string {
 }
 
 async function print(session: Session, rows: readonly PsRow[], workers: Awaited<ReturnType<Fleet["driver"]["workers"]>>): Promise<void> {
-  const { json, host, screen } = session;
-  if (json !== undefined) {
-    for (const row of rows) await json.write({ type: "run", ...row });
-    for (const worker of workers) await json.write({ type: "worker", ...worker });
-    return;
-  }
-  const now = host.clock.now();
-  const cells = rows.map(({ run, team, status, moved, events, idea }) => [
-    shown(run, 60),
-    shown(team, 40),
-    moved === null ? "" : ageText(now - moved),
-    status,
-    counted(events),
-    shown(idea, 200),
-  ]);
-  if (cells.length === 0) screen.say("No runs are kept or queued here yet.");
-  else await printLines(session, tableLines(["RUN", "TEAM", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
-  const busy = workers.map(({ id, address, jobs, since }) => [id, address, counted(jobs), ageText(now - since)]);
-  if (busy.length === 0) screen.say("No worker is connected. Start one: troupe worker ./teams.js");
-  else await printLines(session, ["", ...tableLines(["WORKER", "ADDRESS", "RUNS", "UP"], busy, resultStyle(session))]);
+  const now = session.host.clock.now();
+  await printTable(session, {
+    type: "run",
+    rows,
+    heads: ["RUN", "TEAM", "LAST", "STATUS", "EVENTS", "IDEA"],
+    cells: ({ run, team, status, moved, events, idea }) => {
+      const last = moved === null ? "" : ageText(now - moved);
+      return [shown(run, 60), shown(team, 40), last, status, counted(events), shown(idea, 200)];
+    },
+    empty: "No runs are kept or queued here yet.",
+  });
+  if (session.json === undefined && workers.length > 0) await printLines(session, [""]);
+  await printTable(session, {
+    type: "worker",
+    rows: workers,
+    heads: ["WORKER", "ADDRESS", "RUNS", "UP"],
+    cells: ({ id, address, jobs, since }) => [id, address, counted(jobs), ageText(now - since)],
+    empty: "No worker is connected. Start one: troupe worker ./teams.js",
+  });
 }
 
 export function logs(session: Session, flags: Flags, id: string): Promise<void> {

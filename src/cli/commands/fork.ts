@@ -10,18 +10,17 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { runInfo } from "../../runtime/record/journal.ts";
 import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
 import { restoreFiles } from "../../workspace/restore-files.ts";
-import { aboutFor, aboutOf, readAbout, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { assertOwnProject, crewOf, sandboxFor } from "../company.ts";
+import { aboutFor, readAbout, type RunAbout } from "../about.ts";
+import { assertOwnProject, crewOf, recordedParts } from "../company.ts";
 import { NO_PORTS } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
-import { modelOfRecord } from "../model-choice.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, inConfirmedFolder, produce } from "../production.ts";
 import { shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";
 import { companySettings, type CompanySettings } from "../settings.ts";
-import { assertOurs, sealOf, type Store } from "../store.ts";
+import { sealOf, type Store } from "../store.ts";
 import { eventAt, loadRun, withRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
@@ -36,14 +35,11 @@ async function forked(session: Session, store: Store, parentId: string, flags: F
   const parent = await loadRun(store.journal, parentId, { at, signal });
   const change = await changesOf(wanted, readAbout(parent.state.about));
   for (const [nth, one] of change.entries()) assertUnread(one, changedMessage((wanted[nth] as WantedChange).event, one), parent.state);
-  const about = aboutOf(parentId, parent.state.about);
-  await assertOurs(store, parentId, about, flags.force === true);
+  const hasMessage = add.length > 0;
+  const { about, sandbox, chosen, ...recorded } = await recordedParts(session, store, parent, flags, hasMessage);
   assertOwnProject(about);
   const { out, seed = about.seed } = companySettings(flags);
-  const hasMessage = add.length > 0;
-  const settings: CompanySettings = { ...recordedSettings(about, standingOf(parent.state, hasMessage), flags), out, seed };
-  const chosen = await modelOfRecord(session, about, settings, flags);
-  const sandbox = await sandboxFor(session, settings, chosen.isScripted);
+  const settings: CompanySettings = { ...recorded.settings, out, seed };
   screen.say(screen.style.strong(`Forking run ${shown(parentId, 100)} at event ${at}.`));
   const asked = { settings, chosen, sandbox, idea: `fork of: ${about.idea}`, name: basename(about.out), isConfirmed: flags.yes === true };
   return inConfirmedFolder(session, asked, async (folder) => {
@@ -51,7 +47,7 @@ async function forked(session: Session, store: Store, parentId: string, flags: F
     const parts = { settings, chosen, sandbox, folder, store, runId };
     const kept = aboutFor({ ...parts, idea: about.idea, version: host.version, seal: await sealOf(store, runId) });
     // The parent has paid for the shared part.
-    const progress = { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 };
+    const progress = Object.assign(parent.progress, { spent: 0, unpriced: 0, tokens: 0 });
     const { reuse = "all" } = flags;
     const options = { id: runId, at, change, add, about: kept, rounds: settings.rounds, reuse, signal };
     return produce(session, {

@@ -9,7 +9,6 @@ import type { StoredMessage } from "../../memory/message-store.ts";
 import type { SimilarMessage } from "../../memory/storage-options.ts";
 import { timeOf } from "../../memory/stored-messages.ts";
 import type { Message } from "../../message/message.ts";
-import { refuseWords } from "../idea.ts";
 import {
   findMessage,
   findRole,
@@ -23,39 +22,43 @@ import {
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
-import { ageText, counted, momentText, plural } from "../screen/amounts.ts";
-import { type Fact, factLines, tableLines, type TextStyle } from "../screen/layout.ts";
-import { bytesText, shortId, shown } from "../screen/text.ts";
-import { exportLines, printCompaction, printLines, printResult, report, resultStyle, type Session } from "../session.ts";
+import {
+  ageText,
+  bytesText,
+  counted,
+  type Fact,
+  factLines,
+  momentText,
+  plural,
+  shortId,
+  shown,
+  tableLines,
+  type TextStyle,
+} from "../screen/text.ts";
+import { exportLines, printCompaction, printResult, printTable, report, type Session } from "../session.ts";
 import { isStore } from "../store.ts";
 import { readText } from "../text-file.ts";
 
-export async function memoryLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
-  refuseWords(words, "memory");
+export async function memoryLs(session: Session, flags: Flags): Promise<void> {
   const { path, name } = memoryPlace(flags, session);
   if (await isStore(path)) return withMemories(session, flags, async (store) => printRoles(session, await store.roles()));
   session.screen.say(`No memories are kept in ${shown(name, 300)} yet.`);
 }
 
-async function printRoles(session: Session, roles: readonly StoredRole[]): Promise<void> {
-  const { json, screen, host } = session;
-  if (json !== undefined) {
-    for (const role of roles) await json.write({ type: "memory", ...role });
-    return;
-  }
-  if (roles.length === 0) return screen.say("No memories are kept here yet.");
-  const now = host.clock.now();
-  const rows = roles.map((role) => [
-    shown(role.roleId, 60),
-    counted(role.messages),
-    countsOfVectors(role),
-    bytesText(role.characters),
-    role.newest === undefined ? "" : ageText(now - role.newest),
-  ]);
-  await printLines(session, tableLines(["ROLE", "MESSAGES", "VECTORS", "SIZE", "LAST"], rows, resultStyle(session)));
+function printRoles(session: Session, rows: readonly StoredRole[]): Promise<void> {
+  const now = session.host.clock.now();
+  const cells = ({ roleId, messages, vectors, characters, newest }: StoredRole): readonly string[] => [
+    shown(roleId, 60),
+    counted(messages),
+    countsOfVectors(messages, vectors),
+    bytesText(characters),
+    newest === undefined ? "" : ageText(now - newest),
+  ];
+  const heads = ["ROLE", "MESSAGES", "VECTORS", "SIZE", "LAST"];
+  return printTable(session, { type: "memory", rows, heads, cells, empty: "No memories are kept here yet." });
 }
 
-function countsOfVectors({ messages, vectors }: StoredRole): string {
+function countsOfVectors(messages: number, vectors: StoredRole["vectors"]): string {
   const made = vectors.reduce((sum, { count }) => sum + count, 0);
   const missing = messages - made;
   const text = `${counted(made)}${vectors.length > 1 ? ` of ${vectors.length} embedders` : ""}`;
@@ -70,7 +73,7 @@ const MAX_INDENT = 40;
 export function memoryShow(session: Session, flags: Flags, given: string, messageId?: string): Promise<void> {
   const { last = 20, run } = flags;
   return withMemory(session, flags, given, async (store, roleId) => {
-    const all = await store.reading(roleId).entries();
+    const all = await store.memory(roleId).entries();
     const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
     if (messageId !== undefined) {
       const entry = findMessage(entries, messageId);
@@ -158,27 +161,19 @@ export async function memorySearch(session: Session, flags: Flags, ...words: str
     const found: MemoryHit[] = [];
     for (const roleId of flags.role === undefined ? ids : [findRole(ids, flags.role)]) {
       throwIfAborted(signal);
-      for (const hit of await store.reading(roleId).searchSimilar(text, { k, signal })) found.push({ ...hit, roleId });
+      for (const hit of await store.memory(roleId).searchSimilar(text, { k, signal })) found.push({ roleId, ...hit });
     }
     await printFound(session, found.toSorted((a, b) => b.score - a.score).slice(0, k));
   });
 }
 
-interface MemoryHit extends SimilarMessage {
-  readonly roleId: string;
-}
+type MemoryHit = SimilarMessage & { readonly roleId: string };
 
-async function printFound(session: Session, found: readonly MemoryHit[]): Promise<void> {
-  const { json, screen, host } = session;
-  if (json !== undefined) {
-    for (const { roleId, runId, score, message } of found) await json.write({ type: "found", roleId, runId, score, message });
-    return;
-  }
-  if (found.length === 0) return screen.say("No message shares enough words with that. This search goes by words, not by meaning.");
-  const ids = found.map(({ message }) => message.id);
-  const now = host.clock.now();
-  const hasRuns = new Set(found.map(({ runId }) => runId)).size > 1;
-  const rows = found.map(({ roleId, runId, score, message }) => [
+function printFound(session: Session, rows: readonly MemoryHit[]): Promise<void> {
+  const ids = rows.map(({ message }) => message.id);
+  const now = session.host.clock.now();
+  const hasRuns = new Set(rows.map(({ runId }) => runId)).size > 1;
+  const cells = ({ roleId, runId, score, message }: MemoryHit): readonly string[] => [
     score.toFixed(2),
     shown(roleId, 30),
     shown(shortId(message.id, ids), 30),
@@ -186,14 +181,15 @@ async function printFound(session: Session, found: readonly MemoryHit[]): Promis
     message.timestamp > 0 ? ageText(now - message.timestamp) : "",
     senderText(message),
     shown(message.content, 200),
-  ]);
+  ];
   const heads = ["SCORE", "ROLE", "MESSAGE", ...(hasRuns ? ["RUN"] : []), "AGE", "FROM", "SAID"];
-  await printLines(session, tableLines(heads, rows, resultStyle(session)));
+  const empty = "No message shares enough words with that. This search goes by words, not by meaning.";
+  return printTable(session, { type: "found", rows, heads, cells, empty });
 }
 
 export function memoryExport(session: Session, flags: Flags, given: string, file?: string): Promise<void> {
   return withMemory(session, flags, given, async (store, roleId) => {
-    const snapshot = await exportSnapshot(store.reading(roleId), { clock: session.host.clock });
+    const snapshot = await exportSnapshot(store.memory(roleId), { clock: session.host.clock });
     const done = (): [string, object] => [
       `Exported ${plural(snapshot.messages, "message")} of ${shown(roleId, 100)} to ${shown(file ?? "", 200)}.`,
       { roleId, messages: snapshot.messages },
@@ -213,7 +209,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
       const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
       await confirmRemoval(session, `${question} They cannot be separated again.`, flags.yes === true);
     }
-    const { messages, added } = await importContent(content, store.writing(roleId));
+    const { messages, added } = await importContent(content, store.memory(roleId));
     const known = messages - added;
     const rest = known === 0 ? "" : ` ${plural(known, "message")} ${known === 1 ? "was" : "were"} there already.`;
     const text = `Imported ${plural(added, "message")} into ${shown(roleId, 100)}.${rest}`;
@@ -229,20 +225,17 @@ function roleOf(content: SnapshotContent): string {
 
 export function memoryRebuild(session: Session, flags: Flags, given: string): Promise<void> {
   return withMemory(session, flags, given, async (store, roleId) => {
-    const foreign = foreignVectors((await store.roles()).find((role) => role.roleId === roleId));
+    const { vectors = [] } = (await store.roles()).find((role) => role.roleId === roleId) ?? {};
+    const own = fingerprintOf(hashingEmbedder());
+    const foreign = vectors.reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
     const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program must make them again.`;
     await confirmRemoval(session, question, flags.yes === true || foreign === 0);
-    const storage = store.writing(roleId, hashingEmbedder());
+    const storage = store.memory(roleId, hashingEmbedder());
     await storage.rebuild({ signal: session.interruptions.signal });
     const { size: messages } = storage;
     const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
     await report(session, text, { type: "rebuilt", roleId, messages });
   });
-}
-
-function foreignVectors(role: StoredRole | undefined): number {
-  const own = fingerprintOf(hashingEmbedder());
-  return (role?.vectors ?? []).reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
 }
 
 export async function memoryGc(session: Session, flags: Flags, given?: string): Promise<void> {
@@ -267,7 +260,7 @@ async function forget(
   const ids = await roleIds(store);
   const old = new Map<string, number>();
   for (const roleId of given === undefined ? ids : [findRole(ids, given)]) {
-    const messages = (await store.reading(roleId).entries()).filter((entry) => timeOf(entry) < before).length;
+    const messages = (await store.memory(roleId).entries()).filter((entry) => timeOf(entry) < before).length;
     if (messages > 0) old.set(roleId, messages);
   }
   const [[first = ""] = []] = old;
@@ -276,7 +269,7 @@ async function forget(
   await confirmRemoval(session, `Forget ${plural(sum, "message")} of ${whose}? They are gone for good.`, isAgreed || sum === 0);
   let forgotten = 0;
   for (const roleId of old.keys()) {
-    const messages = await store.writing(roleId).deleteOlderThan(before);
+    const messages = await store.memory(roleId).deleteOlderThan(before);
     forgotten += messages;
     await session.json?.write({ type: "forgotten", roleId, messages });
   }

@@ -13,7 +13,7 @@ import { sandboxFor } from "../company.ts";
 import { deliveryRows, proofReport, unprovenText } from "../delivery.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Flags } from "../options.ts";
-import { labelledLines } from "../screen/layout.ts";
+import { labelledLines } from "../screen/text.ts";
 import { shown } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import { setting } from "../option-values.ts";

@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { silentLogger } from "../../kernel/emit.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../../kernel/errors.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
@@ -9,8 +8,7 @@ import type { ReplayDifference } from "../../runtime/replay/replay.ts";
 import type { Run } from "../../team/run.ts";
 import { Team } from "../../team/team.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
-import { ioError } from "../../workspace/folders.ts";
-import { temporaryFolder, type TemporaryFolder } from "../../workspace/project-copy.ts";
+import { temporaryFolder } from "../../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "../about.ts";
@@ -19,10 +17,13 @@ import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
 import { modelsByRole } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
-import { plural } from "../screen/amounts.ts";
-import { shown } from "../screen/text.ts";
+import { counted, plural, shown, tableLines, type TextStyle } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
-import { loadRun, withRun } from "../stored-run.ts";
+import { eventsOf, loadRun, storedRun, withRun } from "../stored-run.ts";
+import { FailureWatch } from "../../research/detectors/failure-watch.ts";
+import type { FailureFinding } from "../../research/detectors/detectors.ts";
+import { type ActivationPair, compareRuns } from "../../inspector/view/run-comparison.ts";
+import { RunTimeline } from "../../inspector/view/run-timeline.ts";
 
 export function replay(session: Session, flags: Flags, id: string): Promise<ExitCode> {
   return withRun(session, flags, id, async ({ journal }, runId) => {
@@ -44,44 +45,30 @@ async function print(session: Session, runId: string, replayed: Awaited<ReturnTy
 
 async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
   const { signal } = interruptions;
-  const recorded: RunEvent[] = [];
-  const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
-  const about = aboutOf(runId, state.about);
-  const scratch = await scratchFolder();
+  const { team, workspace, recorded, isWhole, remove } = await scratchReplay(journal, runId, signal);
   try {
-    const workspace = fileWorkspace({ root: scratch.path, git: false });
-    const run = (await replayTeam(about, recorded, journal, workspace)).replay(runId, { signal });
+    const run = team.replay(runId, { signal });
     const again: RunEvent[] = [];
     for await (const event of run) again.push(event);
     const found = await foundIn(run, recorded, again);
     const steps = again.filter((event) => event.type === "step.ended").length;
     const files = (await workspace.list()).length;
-    return { ...found, isWhole: state.phase.phase === "ended", events: recorded.length, steps, files };
+    return { ...found, isWhole, events: recorded.length, steps, files };
   } finally {
-    const left = await scratch.remove();
+    const left = await remove();
     if (left !== undefined) screen.warn(left);
   }
 }
 
-export async function scratchReplay(
-  journal: Journal,
-  runId: string,
-  signal: AbortSignal,
-): Promise<{ readonly team: Team; readonly remove: () => Promise<string | undefined> }> {
+export async function scratchReplay(journal: Journal, runId: string, signal: AbortSignal) {
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
   const about = aboutOf(runId, state.about);
-  const scratch = await scratchFolder();
-  const team = await replayTeam(about, recorded, journal, fileWorkspace({ root: scratch.path, git: false }));
-  return { team, remove: () => Promise.resolve(scratch.remove()) };
-}
-
-async function scratchFolder(): Promise<TemporaryFolder> {
-  try {
-    return temporaryFolder("troupe-replay-");
-  } catch (error) {
-    throw ioError(error, "make a temporary folder", tmpdir());
-  }
+  const scratch = temporaryFolder("troupe-replay-");
+  const workspace = fileWorkspace({ root: scratch.path, git: false });
+  const team = await replayTeam(about, recorded, journal, workspace);
+  const isWhole = state.phase.phase === "ended";
+  return { team, workspace, recorded, isWhole, remove: () => Promise.resolve(scratch.remove()) };
 }
 
 async function foundIn(run: Run, recorded: readonly RunEvent[], again: readonly RunEvent[]) {
@@ -125,4 +112,60 @@ function testedIn(recorded: readonly RunEvent[]): Sandbox["kind"] | undefined {
     if (kind !== undefined) return kind;
   }
   return undefined;
+}
+
+const LISTED = 60;
+
+export function runsDiff(session: Session, flags: Flags, a: string, b: string): Promise<ExitCode> {
+  return withRun<ExitCode>(session, flags, a, async ({ journal }, left) => {
+    const right = await storedRun(journal, b);
+    const { signal } = session.interruptions;
+    const [one, other] = [await eventsOf(journal, left, signal), await eventsOf(journal, right, signal)];
+    const found = difference(one, other);
+    const facts = { type: "diff", left, right, equal: found === undefined };
+    const text = found && differenceText(found);
+    const pairs = found && compareRuns(timelineOf(one), timelineOf(other)).pairs.map(rowOf);
+    await printResult(session, { ...facts, text, difference: found, pairs }, (o) =>
+      text === undefined || pairs === undefined ? ["equal"] : [...text.split("\n"), "", ...pairLines(pairs, o)],
+    );
+    return found === undefined ? 0 : 1;
+  });
+}
+
+function timelineOf(events: readonly RunEvent[]): RunTimeline {
+  const timeline = new RunTimeline();
+  timeline.add(events);
+  return timeline;
+}
+
+function rowOf({ role, n, difference: kind, leftText, rightText }: ActivationPair) {
+  return { name: `${role}#${n}`, difference: kind, left: leftText, right: rightText };
+}
+
+function pairLines(pairs: readonly ReturnType<typeof rowOf>[], o: TextStyle): readonly string[] {
+  const others = pairs.filter((pair) => pair.difference !== "equal");
+  const rows = others
+    .slice(0, LISTED)
+    .map(({ name, difference: kind, left, right }) => [shown(name, 40), kind, shown(left, 60), shown(right, 60)]);
+  const more = others.length > LISTED ? [o.style.faint(`and ${plural(others.length - LISTED, "row")} more; --json has them all`)] : [];
+  const title = `${counted(pairs.length - others.length)} of ${plural(pairs.length, "activation")} the same.`;
+  return [title, ...tableLines(["ACTIVATION", "DIFFERENCE", "LEFT", "RIGHT"], rows, o), ...more];
+}
+
+export function runsCheck(session: Session, flags: Flags, id: string): Promise<ExitCode> {
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const watch = new FailureWatch({ roles: flags.allRoles === true ? "all" : "models" });
+    const found: FailureFinding[] = [];
+    await loadRun(journal, runId, { signal: session.interruptions.signal, visit: (event) => found.push(...watch.add(event)) });
+    const exitCode = found.length === 0 ? 0 : 1;
+    await printResult(session, { type: "checked", runId, exitCode, findings: found }, (o) => findingLines(found, o));
+    return exitCode;
+  });
+}
+
+function findingLines(found: readonly FailureFinding[], o: TextStyle): readonly string[] {
+  if (found.length === 0) return ["No failure of coordination was found."];
+  const rows = found.slice(0, LISTED).map(({ seq, failure, mode, text }) => [`${seq}`, failure, mode.slice(0, 6), shown(text, 400)]);
+  const more = found.length > LISTED ? [o.style.faint(`and ${found.length - LISTED} more; --json has them all`)] : [];
+  return [`${plural(found.length, "finding")}.`, ...tableLines(["EVENT", "FAILURE", "MODE", "FOUND"], rows, o), ...more];
 }

@@ -9,27 +9,25 @@ import { runResult } from "../../runtime/run-result.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
-import type { Team } from "../../team/team.ts";
+import { Team } from "../../team/team.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import { assertUnchanged, changesSince } from "../../workspace/recorded-files.ts";
-import { aboutOf, recordedSettings, type RunAbout, standingOf } from "../about.ts";
-import { changesProject, provesProduct, sandboxFor, workerOf } from "../company.ts";
-import { assertSameModule, outputOf } from "../crew-file.ts";
+import { aboutOf, type RunAbout } from "../about.ts";
+import { changesProject, crewOf, provesProduct, recordedParts, workerOf } from "../company.ts";
+import { assertSameModule, NO_PORTS, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk, folderName, type Host } from "../host.ts";
-import { modelOfRecord } from "../model-choice.ts";
 import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
-import { chosenQuestion } from "../questions.ts";
+import { chosenQuestion, idList, type LoadedRun, shortIdIn, withHeldRun } from "../stored-run.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
-import type { Session } from "../session.ts";
+import { report, type Session } from "../session.ts";
 import { assertOurs, type Store } from "../store.ts";
-import { idList, type LoadedRun, shortIdIn, withHeldRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 export function resume(session: Session, flags: Flags, id?: string): Promise<ExitCode> {
@@ -55,7 +53,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
   const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
   const short = await shortIdIn(store.journal, runId);
-  const report = resultReport(result, {
+  const finished = resultReport(result, {
     out: about.out,
     files: await fileWorkspace({ root: about.out, git: false }).list(),
     isScripted: about.demo !== undefined,
@@ -68,14 +66,14 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
     store: store.path,
     next: nextSteps(result, { short, store, budget: state.budget, isForced: false }),
   });
-  await printSummary(session, report, {
+  await printSummary(session, finished, {
     folder: folderName(host, about.out),
     run: short,
     roundLimit: Math.max(state.bounds.rounds ?? about.rounds, state.round),
     budget: state.budget,
     model: about.model as { readonly id: string },
   });
-  return report.exitCode;
+  return finished.exitCode;
 }
 
 interface Continuation {
@@ -87,17 +85,13 @@ interface Continuation {
 }
 
 async function continueRun(session: Session, { store, run, flags, begin, hasMessage = false }: Continuation): Promise<ExitCode> {
-  const about = aboutOf(run.runId, run.state.about);
-  await assertOurs(store, run.runId, about, flags.force === true);
-  const settings = recordedSettings(about, standingOf(run.state, hasMessage), flags);
-  const { reuse = "all" } = flags;
+  const { reuse = "all", force = false } = flags;
   const { signal } = session.interruptions;
-  const { rounds, force } = settings;
+  const { about, settings, chosen, sandbox } = await recordedParts(session, store, run, flags, hasMessage);
   if (!force) await assertSameModule(session.host, about.crew);
   await confirmChanges(session, about, run, force);
-  const chosen = await modelOfRecord(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
-  const sandbox = await sandboxFor(session, settings, chosen.isScripted);
+  const { rounds } = settings;
   throwIfAborted(signal);
   return produce(session, {
     settings,
@@ -204,4 +198,42 @@ function messageFor({ roles }: RunState, text: string, to: string | undefined): 
   if (roles.has(to)) return createMessage(text, { sendTo: to });
   const expected = `Expected the name of a role of the run, got --to ${shown(to, 60)}`;
   throw new UsageError("ROLE_UNKNOWN", `${expected}. There are: ${idList([...roles.keys()], NAMED_ROLES)}.`);
+}
+
+export function hire(session: Session, flags: Flags, id: string, role: string): Promise<void> {
+  const { as: name = role } = flags;
+  return withHeldRun(session, flags, id, async (store, run) => {
+    const { runId } = run;
+    const team = await teamOf(session, store, run, flags);
+    await team.hireInto(runId, role, { name, ...onChange(flags) });
+    const shownId = shown(runId, 100);
+    const hired = `Hired ${shown(role, 60)} into run ${shownId}${name === role ? "" : ` as ${shown(name, 60)}`}`;
+    const text = `${hired}. It hears what is said from now on. Continue the run: troupe tell ${shownId} "..."`;
+    await report(session, text, { type: "hired", runId, role, name });
+  });
+}
+
+export function retire(session: Session, flags: Flags, id: string, name: string): Promise<void> {
+  return withHeldRun(session, flags, id, async (store, run) => {
+    const { runId } = run;
+    const team = await teamOf(session, store, run, flags);
+    await team.retireFrom(runId, name, onChange(flags));
+    const text = `Retired ${shown(name, 60)} from run ${shown(runId, 100)}. Its unread messages are dead letters.`;
+    await report(session, text, { type: "retired", runId, name });
+  });
+}
+
+function onChange({ force }: Flags): { readonly onTeamChange: "continue" | "refuse" } {
+  return { onTeamChange: force === true ? "continue" : "refuse" };
+}
+
+/** The team of a run with its definitions alone: it asks no model, and works in no folder. */
+async function teamOf({ host }: Session, store: Store, { runId, state }: LoadedRun, { force }: Flags): Promise<Team> {
+  const about = aboutOf(runId, state.about);
+  await assertOurs(store, runId, about, force === true);
+  if (force !== true) await assertSameModule(host, about.crew);
+  if (about.agent !== undefined)
+    throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
+  const { name, roles, reserve = [] } = await crewOf(about, NO_PORTS);
+  return new Team({ name, roles, reserve, journal: store.journal });
 }

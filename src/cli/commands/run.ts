@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { sandboxFor } from "../company.ts";
+import { sandboxFor, slugOf } from "../company.ts";
 import { writeConfig } from "../config.ts";
 import { assertSound, chosenRun } from "../crew-file.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
@@ -11,7 +11,6 @@ import { ideaSource, readIdea } from "../idea.ts";
 import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { slugOf } from "../out-folder.ts";
 import { inConfirmedFolder, newProduction, type NewRun, produce } from "../production.ts";
 import { shellWord, shown } from "../screen/text.ts";
 import type { Session } from "../session.ts";

@@ -16,10 +16,8 @@ import { runInfo } from "../../runtime/record/journal.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
 import type { Flags } from "../options.ts";
 import { escapedJson } from "../output.ts";
-import { counted, elapsed, plural } from "../screen/amounts.ts";
-import { column } from "../screen/layout.ts";
+import { column, counted, elapsed, plural, shown } from "../screen/text.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
-import { shown } from "../screen/text.ts";
 import { printLines, printResult, type Session } from "../session.ts";
 import { eventAt, eventsOf, withRun } from "../stored-run.ts";
 

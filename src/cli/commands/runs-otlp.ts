@@ -8,11 +8,10 @@ import { refusalText, type ServerTerms, unreachedText } from "../../kernel/serve
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import type { Variables } from "../host.ts";
+import { valueIn, type Variables } from "../host.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
-import { plural } from "../screen/amounts.ts";
-import { shown } from "../screen/text.ts";
+import { plural, shown } from "../screen/text.ts";
 import { exportLines, report, type Session } from "../session.ts";
 import { withRun } from "../stored-run.ts";
 
@@ -27,7 +26,12 @@ export function runsOtlp(session: Session, flags: Flags, id: string, file?: stri
   const receiver = receiverOf(target);
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const events = interruptible(journal.read(runId, 0), interruptions.signal);
-    const options = { content: flags.content === true, provider: "openai", service: serviceOf(host.env), version: host.version };
+    const options = {
+      content: flags.content === true,
+      provider: "openai",
+      service: valueIn(host.env, "OTEL_SERVICE_NAME") ?? "troupe",
+      version: host.version,
+    };
     const sent = { spans: 0 };
     const lines = counted(otlpLines(events, runId, options), sent);
     const done = (): [string, object] => {
@@ -56,11 +60,6 @@ function receiverOf(target: string): URL | undefined {
   }
   if (url.pathname === "/") url.pathname = "/v1/traces";
   return url;
-}
-
-function serviceOf(env: Variables): string {
-  const name = env["OTEL_SERVICE_NAME"] ?? "";
-  return name === "" ? "troupe" : name;
 }
 
 async function* interruptible(events: AsyncIterable<RunEvent>, signal: AbortSignal): AsyncIterable<RunEvent> {

@@ -1,5 +1,5 @@
 import { edgeText, faultCountsText, schedulerOf, tickText } from "../../inspector/view/run-terms.ts";
-import { isRecord } from "../../kernel/value-kind.ts";
+import { defined, isRecord } from "../../kernel/value-kind.ts";
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunEvent, Sent, StepEnded } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
@@ -10,12 +10,22 @@ import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../host.ts";
 import type { Flags } from "../options.ts";
 import { nextSteps } from "../report.ts";
-import { counted, elapsed, momentText, plural, tokensText } from "../screen/amounts.ts";
-import { type Fact, factLines, tableLines, type TextStyle } from "../screen/layout.ts";
+import {
+  counted,
+  elapsed,
+  type Fact,
+  factLines,
+  momentText,
+  plural,
+  shown,
+  type Style,
+  tableLines,
+  type TextStyle,
+  tokensText,
+} from "../screen/text.ts";
 import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows } from "../screen/summary.ts";
-import { shown, type Style } from "../screen/text.ts";
 import { printResult, resultStyle, type Session } from "../session.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
@@ -47,9 +57,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     calls.add(event);
     const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
     for (const [nth, { message, to, dead, dropped, due, faults }] of sent.entries()) {
-      const fate = { ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
-      const path = { ...(due === undefined ? {} : { due }), ...(faults === undefined ? {} : { faults }) };
-      said.push({ seq: event.seq, nth, message, to, ...fate, ...path });
+      said.push({ seq: event.seq, nth, message, to, ...defined({ dead, dropped, due, faults }) });
     }
   };
   const run = await loadRun(journal, runId, { signal, visit });
@@ -212,23 +220,12 @@ function whyDead(reason: DeadLetter["reason"]): string {
   }
 }
 
-interface ToolUse {
-  readonly role: string;
-  readonly tool: string;
-  readonly calls: number;
-  readonly failed: number;
-  /** Micro-dollars of the calls, with what ran inside them, and how many of those had no known price. */
-  readonly cost: { readonly known: number; readonly unpriced: number };
-}
+type ToolUse = ReturnType<CallCount["tools"]>[number];
 
-interface Sum {
-  readonly role: string;
-  readonly tool: string;
-  calls: number;
-  failed: number;
-  known: number;
-  unpriced: number;
-}
+/** Calls of a tool, the micro-dollars of them and of what ran inside them, and how many of those had no known price. */
+const noUse = (role: string, tool: string) => ({ role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 });
+
+type Sum = ReturnType<typeof noUse>;
 
 /**
  * Counts the calls of models and tools in the events of a run, in their order. It owns the sums, and what each step belongs to.
@@ -255,7 +252,7 @@ export class CallCount {
     if (sum !== undefined) this.#steps.set(step, { sum, isCall });
   }
 
-  tools(): readonly ToolUse[] {
+  tools() {
     return [...this.#sums.values()].map(({ known, unpriced, ...rest }) => ({ ...rest, cost: { known, unpriced } }));
   }
 
@@ -278,7 +275,7 @@ export class CallCount {
 
   #sumOf(role: string, tool: string): Sum {
     const key = JSON.stringify([role, tool]);
-    const sum = this.#sums.get(key) ?? { role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 };
+    const sum = this.#sums.get(key) ?? noUse(role, tool);
     this.#sums.set(key, sum);
     return sum;
   }

@@ -1,6 +1,3 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { Scope } from "../../kernel/scope.ts";
@@ -12,23 +9,20 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { exportRun, importRun, linesOf } from "../../runtime/record/transfer.ts";
-import { refuseWords } from "../idea.ts";
 import { invalidOption } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
-import { ageText, counted, plural } from "../screen/amounts.ts";
-import { tableLines } from "../screen/layout.ts";
-import { shown } from "../screen/text.ts";
-import { exportLines, printCompaction, printLines, report, resultStyle, type Session } from "../session.ts";
+import { ageText, counted, plural, shown } from "../screen/text.ts";
+import { exportLines, printCompaction, printTable, report, type Session } from "../session.ts";
 import { conflict } from "../settings.ts";
 import { isStore, type Store, storePlace, withRuns, withStore } from "../store.ts";
 import { shortIdIn, storedRun, withRun } from "../stored-run.ts";
+import { streamOf } from "../text-file.ts";
 
 const DEFAULT_LIMIT = 30;
 
-export async function runsLs(session: Session, flags: Flags, ...words: string[]): Promise<void> {
+export async function runsLs(session: Session, flags: Flags): Promise<void> {
   const { host } = session;
-  refuseWords(words, "runs");
   const limit = flags.limit ?? DEFAULT_LIMIT;
   const place = storePlace(flags, host);
   if (!(await isStore(place.path))) {
@@ -54,32 +48,26 @@ export async function runPage(
 }
 
 async function printPage(session: Session, { journal, option }: Store, { rows, next }: RunPage, flags: Flags): Promise<void> {
-  const { json, screen, host } = session;
-  if (json !== undefined) {
-    for (const row of rows) await json.write({ type: "run", ...row });
-    if (next !== undefined) await json.write({ type: "next", after: next });
-    return;
-  }
-  if (rows.length === 0) return screen.say(flags.after === undefined ? "No runs are kept here yet." : "No older runs are kept here.");
-  const now = host.clock.now();
-  const cells: (readonly string[])[] = [];
-  for (const { id, moved, status, told, events, idea, team, parent } of rows) {
-    cells.push([
-      shown(await shortIdIn(journal, id), 60),
+  const now = session.host.clock.now();
+  const short = new Map<string, string>();
+  if (session.json === undefined) for (const { id } of rows) short.set(id, shown(await shortIdIn(journal, id), 60));
+  await printTable(session, {
+    type: "run",
+    rows,
+    heads: ["RUN", "LAST", "STATUS", "EVENTS", "IDEA"],
+    cells: ({ id, moved, status, told, events, idea, team, parent }) => [
+      short.get(id) ?? id,
       moved === null ? "" : ageText(now - moved),
       told === undefined ? status : `${status}, told`,
       counted(events),
       `${shown(idea === "" ? team : idea, 200)}${parent === undefined ? "" : ` (fork of ${shown(parent.runId, 60)})`}`,
-    ]);
-  }
-  await printLines(session, tableLines(["RUN", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
+    ],
+    empty: flags.after === undefined ? "No runs are kept here yet." : "No older runs are kept here.",
+  });
   if (next === undefined) return;
   const limit = flags.limit === undefined ? "" : ` --limit ${flags.limit}`;
-  screen.say(`Older runs: troupe runs ls --after ${shown(await shortIdIn(journal, next), 60)}${limit}${option}`);
-}
-
-async function allSummaries(journal: Journal, signal: AbortSignal): Promise<readonly RunSummary[]> {
-  return summariesOf(journal, await newestRuns(journal, { limit: Number.MAX_SAFE_INTEGER, tallies: true }), signal);
+  const sentence = `Older runs: troupe runs ls --after ${short.get(next) ?? next}${limit}${option}`;
+  await report(session, sentence, { type: "next", after: next });
 }
 
 async function summariesOf(journal: Journal, infos: readonly RunInfo[], signal: AbortSignal): Promise<readonly RunSummary[]> {
@@ -138,11 +126,17 @@ async function* countingEvents(
 export async function runsImport(session: Session, flags: Flags, file: string): Promise<void> {
   const { host } = session;
   const id = flags.as === undefined ? undefined : plainId(flags.as);
-  const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
+  const pieces = await streamOf(host, file).catch((cause: unknown) => {
+    const text = `Expected to read a run from "${shown(file, 200)}", but ${shown(thrownText(cause), 200)}.`;
+    throw new UsageError("FILE_UNREADABLE", text, { cause });
+  });
   return withStore(session, flags, async ({ journal, ready }) => {
     await ready();
     const { signal } = session.interruptions;
-    const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...defined({ id }) }).catch(adviseOnTaken);
+    const { runId, events } = await importRun(journal, linesOf(pieces.setEncoding("utf8") as AsyncIterable<string>), {
+      signal,
+      ...defined({ id }),
+    }).catch(adviseOnTaken);
     const text = `Imported run ${shown(runId, 100)}, ${plural(events, "event")}.`;
     await report(session, text, { type: "imported", runId, events });
   });
@@ -159,26 +153,6 @@ function adviseOnTaken(error: unknown): never {
 function plainId(given: string): string {
   if (/^[\w.-]{1,100}$/.test(given)) return given;
   throw invalidOption("--as", 'an id of letters, digits, ".", "_" and "-"', given);
-}
-
-async function piecesOf(path: string, file: string): Promise<AsyncIterable<string>> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw unreadable(file, thrownText(error), error);
-  });
-  // Opening a pipe waits for a writer.
-  if (!found.isFile()) throw unreadable(file, `it is no regular file; a pipe is read as input: troupe runs import - < ${shown(file, 100)}`);
-  return decoded(createReadStream(path));
-}
-
-async function* decoded(stream: AsyncIterable<unknown>): AsyncIterable<string> {
-  const decoder = new TextDecoder();
-  for await (const chunk of stream) yield decoder.decode(Buffer.from(chunk as Uint8Array | string), { stream: true });
-  yield decoder.decode();
-}
-
-function unreadable(file: string, why: string, cause?: unknown): UsageError {
-  const text = `Expected to read a run from "${shown(file, 200)}", but ${shown(why, 200)}.`;
-  return new UsageError("FILE_UNREADABLE", text, { cause });
 }
 
 export function runsSettle(session: Session, flags: Flags, id: string): Promise<void> {
@@ -210,7 +184,8 @@ export async function runsGc(session: Session, flags: Flags): Promise<void> {
   const { host } = session;
   const before = host.clock.now() - (flags.olderThan ?? DEFAULT_AGE);
   const { path, removed } = await withRuns(session, flags, async ({ journal, path: file }) => {
-    const runs = await allSummaries(journal, session.interruptions.signal);
+    const infos = await newestRuns(journal, { limit: Number.MAX_SAFE_INTEGER, tallies: true });
+    const runs = await summariesOf(journal, infos, session.interruptions.signal);
     const isOld = (moved: number | null): boolean => moved !== null && moved < before;
     const old = runs.filter(({ status, told, moved }) => status === "finished" && told === undefined && isOld(moved)).map(({ id }) => id);
     const question = `Forget ${plural(old.length, "finished run")}? Their projects stay.`;

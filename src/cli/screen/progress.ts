@@ -1,12 +1,7 @@
-import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import type { ActEnded, ActFailed, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
 import { deliveryOf, outcomesText, testsOf } from "../delivery.ts";
 import { shown } from "./text.ts";
-
-export interface PresentWork {
-  readonly action: string | undefined;
-  readonly step: OpenStep | undefined;
-}
 
 export interface OpenStep {
   readonly key: string;
@@ -14,78 +9,105 @@ export interface OpenStep {
   readonly name: string;
   readonly topic: string | undefined;
   readonly try: number;
-  readonly streamed: number;
-  readonly news?: string | undefined;
+  streamed: number;
+  news?: string;
   /** True when a try failed and the next one has not begun. */
-  readonly isRetrying: boolean;
+  isRetrying: boolean;
 }
-
-export type LastResult = { readonly kind: "said"; readonly text: string } | { readonly kind: "failed"; readonly message: string };
 
 export interface RoleProgress {
   readonly name: string;
-  readonly work: PresentWork | undefined;
+  work: { readonly action: string | undefined; step: OpenStep | undefined } | undefined;
   /** True while its activation has not ended: it continues after a stop. */
-  readonly isOpen: boolean;
-  readonly last: LastResult | undefined;
-  readonly tokens: number;
+  isOpen: boolean;
+  last: { readonly kind: "said" | "failed"; readonly text: string } | undefined;
+  tokens: number;
 }
-
-export interface Progress {
-  readonly roles: readonly RoleProgress[];
-  readonly rounds: number;
-  readonly isMidRound: boolean;
-  readonly spent: number;
-  readonly unpriced: number;
-  readonly tokens: number;
-}
-
-export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, spent: 0, unpriced: 0, tokens: 0 };
 
 /**
- * The progress after one more event or notice. Notices come at once and events when they are durable: a notice that a role is idle may come
- * before the event with its messages. So notices alone decide whether a role works, and events alone decide how that ended.
+ * The progress of a run. Notices come at once and events when they are durable: a notice that a role is idle may come before the event with its
+ * messages. So notices alone decide whether a role works, and events alone decide how that ended.
  */
-export function progressAfter(progress: Progress, observed: Observed): Progress {
-  switch (observed.type) {
-    case "run.started":
-      return {
-        ...progress,
-        roles: observed.roles.map(({ name }) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 })),
-      };
-    case "role.active": {
-      const work = { action: undefined, step: undefined };
-      return withRole({ ...progress, isMidRound: true }, observed.role, (role) => ({ ...role, isOpen: true, work }));
+export class Progress {
+  readonly roles = new Map<string, RoleProgress>();
+  rounds = 0;
+  isMidRound = false;
+  spent = 0;
+  unpriced = 0;
+  tokens = 0;
+
+  add(observed: Observed): void {
+    const role = this.roles.get("role" in observed ? (observed.role ?? "") : "act" in observed ? roleOfAct(observed.act) : "");
+    const { work } = role ?? {};
+    switch (observed.type) {
+      case "run.started":
+        for (const { name } of observed.roles) this.roles.set(name, { name, work: undefined, isOpen: false, last: undefined, tokens: 0 });
+        break;
+      case "role.active":
+        this.isMidRound = true;
+        if (role !== undefined) Object.assign(role, { isOpen: true, work: { action: undefined, step: undefined } });
+        break;
+      case "role.idle":
+        if (role !== undefined) role.work = undefined;
+        break;
+      case "action.started":
+        if (role !== undefined && work !== undefined) role.work = { action: observed.action, step: undefined };
+        break;
+      case "step.started":
+        if (work !== undefined) work.step = openStep(observed);
+        break;
+      case "step.ended":
+        this.#stepEnded(role, observed);
+        break;
+      case "act.ended":
+      case "act.failed":
+        if (role !== undefined) Object.assign(role, { isOpen: false, last: lastOf(observed) ?? role.last });
+        break;
+      case "run.resumed":
+        this.spent += observed.uncertain.reduce((sum, { hold }) => sum + hold, 0);
+        break;
+      case "run.settled":
+        this.#pay(settledMore(observed.settles));
+        break;
+      case "round.ended":
+        if (observed.stage === undefined) Object.assign(this, { rounds: observed.round + 1, isMidRound: false });
+        break;
+      default:
+        if (work?.step !== undefined) stepNews(work.step, observed);
     }
-    case "role.idle":
-      return withRole(progress, observed.role, (role) => ({ ...role, work: undefined }));
-    case "action.started":
-      return withWork(progress, observed.role, () => ({ action: observed.action, step: undefined }));
-    case "step.started":
-      return withWork(progress, roleOfAct(observed.act), (work) => ({ ...work, step: openStep(observed) }));
-    case "model.delta":
-      return withTry(progress, observed, (step) => ({ ...step, streamed: step.streamed + observed.text.length }));
-    case "tool.progress":
-      return withWork(progress, observed.role, (work) =>
-        withStep(work, (step) => (step.key === observed.step ? { ...step, news: observed.text } : step)),
-      );
-    case "model.void":
-      return withTry(progress, observed, (step) => ({ ...step, streamed: 0 }));
-    case "step.ended":
-      return stepEnded(progress, observed);
-    case "act.ended":
-      return ended(progress, observed.role, observed.said.length === 0 ? undefined : { kind: "said", text: saidText(observed) });
-    case "act.failed":
-      return ended(progress, observed.role, { kind: "failed", message: observed.error.message });
-    case "run.resumed":
-      return { ...progress, spent: progress.spent + observed.uncertain.reduce((sum, { hold }) => sum + hold, 0) };
-    case "run.settled":
-      return withSpent(progress, settledMore(observed.settles));
-    case "round.ended":
-      return observed.stage === undefined ? { ...progress, rounds: observed.round + 1, isMidRound: false } : progress;
-    default:
-      return progress;
   }
+
+  #pay({ known, unpriced }: { readonly known: number; readonly unpriced: number }): void {
+    this.spent += known;
+    this.unpriced += unpriced;
+  }
+
+  #stepEnded(role: RoleProgress | undefined, { key, retry, cost, basis, usage, settles }: StepEnded): void {
+    const tokens = tokensOf(usage);
+    this.tokens += tokens;
+    this.#pay({ known: cost ?? 0, unpriced: cost === null && basis !== "none" ? 1 : 0 });
+    this.#pay(settledMore(settles));
+    if (role === undefined) return;
+    role.tokens += tokens;
+    const { work } = role;
+    if (work?.step?.key !== key) return;
+    if (retry === true) work.step.isRetrying = true;
+    else work.step = undefined;
+  }
+}
+
+/** Questions may be asked in parallel: only notices of the try that is shown change it. */
+function stepNews(step: OpenStep, observed: Observed): void {
+  if (observed.type === "tool.progress" && step.key === observed.step) step.news = observed.text;
+  if (observed.type !== "model.delta" && observed.type !== "model.void") return;
+  if (step.key !== observed.step || step.try !== observed.try) return;
+  step.streamed = observed.type === "model.void" ? 0 : step.streamed + observed.text.length;
+}
+
+/** A role that said nothing keeps its result from before. */
+function lastOf(event: ActEnded | ActFailed): RoleProgress["last"] {
+  if (event.type === "act.failed") return { kind: "failed", text: event.error.message };
+  return event.said.length === 0 ? undefined : { kind: "said", text: saidText(event) };
 }
 
 /** The role of an activation: its name may hold a `#` of its own. */
@@ -125,45 +147,6 @@ export function saidText({ said }: ActEnded): string {
   return [...new Set(parts)].join(", ");
 }
 
-function withRole(progress: Progress, name: string, change: (role: RoleProgress) => RoleProgress): Progress {
-  return { ...progress, roles: progress.roles.map((role) => (role.name === name ? change(role) : role)) };
-}
-
-/** A role that said nothing keeps its result from before. */
-function ended(progress: Progress, name: string, last: LastResult | undefined): Progress {
-  return withRole(progress, name, (role) => ({ ...role, isOpen: false, last: last ?? role.last }));
-}
-
-function withWork(progress: Progress, name: string, change: (work: PresentWork) => PresentWork): Progress {
-  return withRole(progress, name, (role) => (role.work === undefined ? role : { ...role, work: change(role.work) }));
-}
-
-function withStep(work: PresentWork, change: (step: OpenStep) => OpenStep | undefined): PresentWork {
-  return work.step === undefined ? work : { ...work, step: change(work.step) };
-}
-
-/** Questions may be asked in parallel: only notices of the try that is shown change it. */
-function withTry(progress: Progress, notice: { role: string; step: string; try: number }, change: (step: OpenStep) => OpenStep): Progress {
-  return withWork(progress, notice.role, (work) =>
-    withStep(work, (step) => (step.key === notice.step && step.try === notice.try ? change(step) : step)),
-  );
-}
-
 function openStep({ key, kind, name, try: attempt, request }: StepStarted): OpenStep {
   return { key, kind, name, topic: topicOf(request), try: attempt, streamed: 0, isRetrying: false };
-}
-
-function withSpent(progress: Progress, { known, unpriced }: { readonly known: number; readonly unpriced: number }): Progress {
-  return { ...progress, spent: progress.spent + known, unpriced: progress.unpriced + unpriced };
-}
-
-function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage, settles }: StepEnded): Progress {
-  const tokens = tokensOf(usage);
-  const after = (step: OpenStep): OpenStep | undefined =>
-    step.key !== key ? step : retry === true ? { ...step, isRetrying: true } : undefined;
-  const name = roleOfAct(act);
-  const worked = withWork(progress, name, (work) => withStep(work, after));
-  const counted = withRole(worked, name, (role) => ({ ...role, tokens: role.tokens + tokens }));
-  const paid = withSpent(counted, { known: cost ?? 0, unpriced: cost === null && basis !== "none" ? 1 : 0 });
-  return { ...withSpent(paid, settledMore(settles)), tokens: progress.tokens + tokens };
 }

@@ -2,9 +2,7 @@ import type { Json } from "../../kernel/json.ts";
 import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import { type FormField, formFields } from "../../tool/form-fields.ts";
 import type { QuestionForm } from "../../tool/question-form.ts";
-import { elapsed, momentText } from "./amounts.ts";
-import type { Fact } from "./layout.ts";
-import { linesOf, MAX_QUESTION, shown, shownLine, type Style } from "./text.ts";
+import { elapsed, type Fact, linesOf, MAX_QUESTION, momentText, shown, shownLine, type Style } from "./text.ts";
 
 const NAME = 80;
 const VALUE = 200;
@@ -24,22 +22,23 @@ export function choiceLines({ choices, words }: Choices, byDefault: Json | undef
 }
 
 export function fieldLines(field: FormField, style: Style): readonly string[] {
-  const { name, wanted, description, choices = [], kind, isRequired, default: byDefault } = field;
+  const { name, wanted, description = "", choices = [], kind, isRequired, default: byDefault } = field;
   const hint = kind === "choice" ? "" : ` ${style.faint(`(${shown(wantedText(field, wanted), HINT)})`)}`;
   const title =
     name === "" ? style.faint(`  Type ${shown(wantedText(field, wanted), HINT)}.`) : `  ${style.strong(shown(name, NAME))}${hint}`;
   const numbered = choices.map((choice, nth) => `    ${nth + 1}  ${shown(plain(choice), VALUE)}`);
   const empty = byDefault !== undefined ? enterLine(byDefault, style) : isRequired ? [] : [style.faint("    Enter leaves it out.")];
-  return [...(kind === "choice" && name === "" ? [] : [title]), ...describedIn(description), ...numbered, ...empty];
+  return [
+    ...(kind === "choice" && name === "" ? [] : [title]),
+    ...linesOf(description).map((line) => `    ${shown(line, HINT)}`),
+    ...numbered,
+    ...empty,
+  ];
 }
 
 function wantedText({ kind }: FormField, wanted: string): string {
   if (kind === "list") return `${wanted}, one on each line, then an empty line`;
   return kind === "json" ? `${wanted}, as JSON on one line` : wanted;
-}
-
-function describedIn(description: string | undefined): readonly string[] {
-  return description === undefined ? [] : linesOf(description).map((line) => `    ${shown(line, HINT)}`);
 }
 
 function enterLine(byDefault: Json | undefined, style: Style): readonly string[] {
@@ -66,34 +65,25 @@ export interface AskedQuestion extends PendingQuestion {
 
 export function questionRows(questions: readonly AskedQuestion[]): readonly Fact[] {
   return questions.flatMap((question): readonly Fact[] => {
-    const { role, text, to, deadline, answer } = question;
+    const { role, text, to, deadline, answer, default: byDefault } = question;
+    const then = byDefault === undefined ? "" : `; then the answer is ${shown(plain(byDefault), VALUE)}`;
     const [first = "", ...lines] = linesOf(text.slice(0, MAX_QUESTION));
     const asker = to === undefined ? shown(role, 60) : `${shown(role, 60)}, of ${shown(to, 60)}`;
     return [
       ["Asks", `${asker}: ${shownLine(first)}`],
       ...lines.map((line): Fact => ["", shownLine(line)]),
-      ["Until", deadline === undefined ? undefined : untilText(question, deadline)],
+      ["Until", deadline === undefined ? undefined : `${momentText(deadline)} UTC${then}`],
       ["Answer", answer && shown(answer)],
       ...(answer === undefined ? [] : formRows(question)),
     ];
   });
 }
 
-function untilText({ default: byDefault }: PendingQuestion, deadline: number): string {
-  const then = byDefault === undefined ? "" : `; then the answer is ${shown(plain(byDefault), VALUE)}`;
-  return `${momentText(deadline)} UTC${then}`;
-}
-
 /** The values that may replace the dots of the command. */
 function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly Fact[] {
   const offered = byDefault === undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
   if (tool !== undefined)
-    return [
-      [
-        "",
-        `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), {"args": {...}} to change its arguments, or what to do instead`,
-      ],
-    ];
+    return [["", `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), {"args": {...}}, or what to do instead`]];
   if (form === undefined) return offered;
   if (form.kind === "choices") {
     const values = form.choices.map(({ value }) => shown(value, NAME)).join(", ");

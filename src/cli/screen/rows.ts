@@ -1,10 +1,8 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
-import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
-import { brief, elapsed } from "./amounts.ts";
-import { type ChecksText, checksText } from "../delivery.ts";
-import { column, fitted, type TextStyle, widthOf } from "./layout.ts";
-import { nameText, type OpenStep, type PresentWork, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
-import { shown } from "./text.ts";
+import type { Observed, StepStarted } from "../../runtime/record/event.ts";
+import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
+import { checksText } from "../delivery.ts";
+import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
 
 export interface Frame extends TextStyle {
   readonly height: number;
@@ -33,8 +31,9 @@ export function progressLines(progress: Progress, frame: Frame): readonly string
   const { style, width, hasEnded } = frame;
   const room = Math.max(1, frame.height - 4);
   const isBusy = ({ work }: RoleProgress): number => Number(work !== undefined);
-  const idle = hasEnded ? workless(progress.roles) : [];
-  const present = progress.roles.filter((role) => !idle.includes(role));
+  const all = [...progress.roles.values()];
+  const idle = hasEnded ? workless(all) : [];
+  const present = all.filter((role) => !idle.includes(role));
   const roles = present.length <= room ? present : present.toSorted((a, b) => isBusy(b) - isBusy(a));
   const others = [
     ...(roles.length > room ? [`    and ${roles.length - room} more`] : []),
@@ -75,11 +74,11 @@ function doingText(
   if (work !== undefined) return [style.active(SPINNER.charAt(tick % SPINNER.length)), workText(work), (text) => text];
   if (isOpen && hasEnded) return [style.warn("■"), "stopped", style.warn];
   if (last === undefined) return [style.faint("·"), "waits", style.faint];
-  if (last.kind === "failed") return [style.bad("✗"), `failed: ${shown(last.message, MAX_CELL)}`, style.bad];
+  if (last.kind === "failed") return [style.bad("✗"), `failed: ${shown(last.text, MAX_CELL)}`, style.bad];
   return [style.good("✓"), shown(last.text, MAX_CELL), style.faint];
 }
 
-function workText({ action, step }: PresentWork): string {
+function workText({ action, step }: NonNullable<RoleProgress["work"]>): string {
   if (step === undefined) return action === undefined ? "works" : shown(action, 60);
   const doing = stepText(step);
   const isEnough = action === undefined || doing.startsWith(action) || (step.kind === "model" && step.topic !== undefined);
@@ -116,15 +115,13 @@ function footer(progress: Progress, { style, width, hasEnded, budget, rounds, ag
 
 const CHECKS = "verify project";
 
-export interface CheckLine extends ChecksText {
-  readonly who: string;
-}
+export type CheckLine = NonNullable<ReturnType<typeof checksIn>>;
 
 /** The results of checks that end with this event; undefined for other events. @param progress before it */
-export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): CheckLine | undefined {
+export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>) {
   if (observed.type !== "step.ended" || !observed.ok) return undefined;
   const name = roleOfAct(observed.act);
-  const step = progress.roles.find((role) => role.name === name)?.work?.step;
+  const step = progress.roles.get(name)?.work?.step;
   const checks = step?.name === CHECKS && step.key === observed.key ? checksText(observed.value) : undefined;
   return checks && { who: nameText(name, profiles), ...checks };
 }
@@ -140,7 +137,9 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     case "step.started":
       return [roleOfAct(observed.act), startText(observed)];
     case "step.ended":
-      return [roleOfAct(observed.act), failureText(observed)];
+      // A try that was cut short, by Ctrl-C for one, has no error and did not fail.
+      if (observed.retry !== true || observed.error === undefined) return undefined;
+      return [roleOfAct(observed.act), `try ${observed.try} failed (${shown(observed.error.code, 60)})`];
     case "act.ended":
       return observed.said.length === 0 ? undefined : [observed.role, `said ${shown(saidText(observed))}${costText(progress)}`];
     case "act.failed":
@@ -148,11 +147,6 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     default:
       return undefined;
   }
-}
-
-/** A try that was cut short, by Ctrl-C for one, has no error and did not fail. */
-function failureText({ retry, try: attempt, error }: StepEnded): string | undefined {
-  return retry === true && error !== undefined ? `try ${attempt} failed (${shown(error.code, 60)})` : undefined;
 }
 
 function startText({ kind, name, request, try: attempt }: StepStarted): string | undefined {

@@ -6,10 +6,20 @@ import type { RunResult } from "../../runtime/run-result.ts";
 import { deliveryRows, type TestsReport, unprovenText } from "../delivery.ts";
 import type { ResultReport } from "../report.ts";
 import { resultStyle, type Session } from "../session.ts";
-import { counted, elapsed, plural, tokensText } from "./amounts.ts";
-import { type Fact, labelledLines, type TextStyle, wrapped } from "./layout.ts";
+import {
+  counted,
+  elapsed,
+  type Fact,
+  labelledLines,
+  plural,
+  shellWord,
+  shown,
+  type Style,
+  type TextStyle,
+  tokensText,
+  wrapped,
+} from "./text.ts";
 import { questionRows } from "./question.ts";
-import { shellWord, shown, type Style } from "./text.ts";
 
 const SHOWN_FAILURES = 3;
 

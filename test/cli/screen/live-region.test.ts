@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { LiveRegion, type Size } from "../../../src/cli/screen/live-region.ts";
+import { LiveRegion, type Size } from "../../../src/cli/screen/screen.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { FakeStream } from "../fake-host.ts";
 import { Terminal } from "../terminal.ts";

@@ -1,21 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
-import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
-import { answered, asks, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
-
-function after(observed: readonly Observed[]): Progress {
-  return observed.reduce(progressAfter, noProgress);
-}
+import type { Progress } from "../../../src/cli/screen/progress.ts";
+import type { RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
+import { answered, asks, middleOfARun, progressOf, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
 function afterBodies(...bodies: readonly (RunEventBody | RunNotice)[]): Progress {
-  return after(recorded([started(), ...bodies]));
+  return progressOf(recorded([started(), ...bodies]));
 }
 
 const alexWorks: RunNotice = { type: "role.active", role: "Alex", news: 1 };
 
-describe("progressAfter", () => {
+describe("Progress", () => {
   it("sums what calls cost and used, tries that failed included", () => {
-    expect(after(middleOfARun)).toMatchObject({ rounds: 1, isMidRound: true, spent: 1_700, unpriced: 0, tokens: 1_200 });
+    expect(progressOf(middleOfARun)).toMatchObject({ rounds: 1, isMidRound: true, spent: 1_700, unpriced: 0, tokens: 1_200 });
   });
 
   it("counts in full what was in flight when the process died", () => {
@@ -23,11 +19,13 @@ describe("progressAfter", () => {
       { act: "Alex#0~1", key: "k", hold: 300 },
       { act: "Alex#0~1", key: "l", hold: 0 },
     ];
-    expect(after(recorded([started(), answered("Alex", { cost: 500 }), { type: "run.resumed", uncertain }]))).toMatchObject({ spent: 800 });
+    expect(progressOf(recorded([started(), answered("Alex", { cost: 500 }), { type: "run.resumed", uncertain }]))).toMatchObject({
+      spent: 800,
+    });
   });
 
   it("shows who works on what", () => {
-    expect(after(middleOfARun).roles).toEqual([
+    expect([...progressOf(middleOfARun).roles.values()]).toEqual([
       { name: "Alice", work: undefined, isOpen: false, last: { kind: "said", text: "WritePrd" }, tokens: 1_200 },
       {
         name: "Alex",
@@ -59,18 +57,18 @@ describe("progressAfter", () => {
       tells("Alex", "yy", { key: "2" }),
       tells("Alex", "z", { key: "1" }),
     );
-    expect(told.roles[1]?.work?.step).toMatchObject({ topic: "two", streamed: 2 });
+    expect(told.roles.get("Alex")?.work?.step).toMatchObject({ topic: "two", streamed: 2 });
     const taken = afterBodies(...both, tells("Alex", "yy", { key: "2" }), takesBack("Alex", { key: "1" }), takesBack("Alex", { key: "2" }));
-    expect(taken.roles[1]?.work?.step).toMatchObject({ streamed: 0 });
+    expect(taken.roles.get("Alex")?.work?.step).toMatchObject({ streamed: 0 });
   });
 
   it("leaves a role at work whose last activation is told late", () => {
     const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, alexWorks, says("Alex", word("WriteCode")));
-    expect(progress.roles[1]).toMatchObject({ work: {}, last: { text: "WriteCode" } });
+    expect(progress.roles.get("Alex")).toMatchObject({ work: {}, last: { text: "WriteCode" } });
   });
 
   it("never shows a role at work for a step that is told after it went to rest", () => {
     const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, asks("Alex", "X"), tells("Alex", "x"));
-    expect(progress.roles[1]?.work).toBeUndefined();
+    expect(progress.roles.get("Alex")?.work).toBeUndefined();
   });
 });

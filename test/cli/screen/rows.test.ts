@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { widthOf, withoutCodes } from "../../../src/cli/screen/layout.ts";
-import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
+import { styleFor, widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
+import { Progress } from "../../../src/cli/screen/progress.ts";
 import { type Frame, plainLine, progressLines } from "../../../src/cli/screen/rows.ts";
-import { styleFor } from "../../../src/cli/screen/text.ts";
 import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
-import { asks, does, fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
+import { asks, does, fails, middleOfARun, PROFILES, progressOf, recorded, started } from "../recorded-run.ts";
 
 const frame: Frame = {
   width: 79,
@@ -19,12 +18,8 @@ const frame: Frame = {
   profiles: PROFILES,
 };
 
-function after(observed: readonly Observed[]): Progress {
-  return observed.reduce(progressAfter, noProgress);
-}
-
 function drawn(observed: readonly Observed[], o: Partial<Frame> = {}): string {
-  return progressLines(after(observed), { ...frame, ...o }).join("\n");
+  return progressLines(progressOf(observed), { ...frame, ...o }).join("\n");
 }
 
 describe("progressLines", () => {
@@ -39,8 +34,10 @@ describe("progressLines", () => {
   });
 
   it("names the roles that had no work in one line when all has ended, and not before", () => {
-    const team = ["Ann", "Ben", "Cid"].map((name) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 }));
-    const done = { ...noProgress, roles: [{ ...team[0]!, last: { kind: "said", text: "Specify" } as const }, ...team.slice(1)] };
+    const done = new Progress();
+    const last = { kind: "said", text: "Specify" } as const;
+    for (const name of ["Ann", "Ben", "Cid"])
+      done.roles.set(name, { name, work: undefined, isOpen: false, last: name === "Ann" ? last : undefined, tokens: 0 });
     const lines = progressLines(done, { ...frame, hasEnded: true });
     expect(lines.slice(1, 3)).toEqual(["  ✓ Ann  Specify", "  · had no work: Ben, Cid"]);
     expect(progressLines(done, frame).filter((line) => line.includes("waits"))).toHaveLength(2);
@@ -72,9 +69,9 @@ describe("progressLines", () => {
   });
 
   it("says $? for a price nobody knows, and no cap where none binds", () => {
-    expect(progressLines({ ...after(middleOfARun), spent: 0, unpriced: 2 }, { ...frame, budget: undefined }).at(-1)).toContain(
-      "  $? · round 2",
-    );
+    expect(
+      progressLines(Object.assign(progressOf(middleOfARun), { spent: 0, unpriced: 2 }), { ...frame, budget: undefined }).at(-1),
+    ).toContain("  $? · round 2");
   });
 
   it("shows those at work first where there are more roles than lines", () => {
@@ -103,7 +100,7 @@ describe("progressLines", () => {
             },
             ...names.map(({ name, text }) => fails(name, text)),
           ]);
-          const lines = progressLines(after(events), { ...frame, width, style: styleFor(isColored), profiles: new Map() });
+          const lines = progressLines(progressOf(events), { ...frame, width, style: styleFor(isColored), profiles: new Map() });
           for (const line of lines) expect(widthOf(withoutCodes(line))).toBeLessThanOrEqual(width);
         },
       ),
@@ -112,9 +109,9 @@ describe("progressLines", () => {
 });
 
 function plainLines(observed: readonly Observed[]): readonly string[] {
-  let progress = noProgress;
+  const progress = new Progress();
   return observed.flatMap((one) => {
-    progress = progressAfter(progress, one);
+    progress.add(one);
     return plainLine(progress, one, PROFILES) ?? [];
   });
 }

@@ -5,21 +5,12 @@ import { outputSettings } from "../../../src/cli/settings.ts";
 import type { Run } from "../../../src/index.ts";
 import type { Observed } from "../../../src/runtime/record/event.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
-import { type FakeHost, fakeHost, type FakeOptions } from "../fake-host.ts";
+import { fakeHost, type FakeOptions } from "../fake-host.ts";
 import { middleOfARun, PROFILES } from "../recorded-run.ts";
 import { Terminal } from "../terminal.ts";
 
-interface Watching {
-  readonly host: FakeHost;
-  readonly clock: SimulatedClock;
-  readonly screen: Screen;
-  readonly terminal: Terminal;
-  /** Shows observers of the run what happened. */
-  tell(observed: readonly Observed[]): void;
-}
-
 /** A screen that watches a run of which a test tells what happens. */
-function watching(flags: Flags, options: FakeOptions = {}): Watching {
+function watching(flags: Flags, options: FakeOptions = {}) {
   const clock = new SimulatedClock(5_000);
   const host = fakeHost({ clock, ...options });
   const terminal = new Terminal();

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/layout.ts";
-import { shown, styleFor, wantsColor } from "../../../src/cli/screen/text.ts";
+import { shown, styleFor, wantsColor, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/text.ts";
 
 describe("shown", () => {
   it.each([
