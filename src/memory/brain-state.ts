@@ -156,21 +156,10 @@ export interface BrainSides {
   readonly base?: BrainState | undefined;
 }
 
-/**
- * Merges both states: messages by id, stored ones first. Only messages that the kept summary covers are left out.
- *
- * @returns undefined when both changed the summary since their base, and neither covers all messages of the other
- */
-export function mergedBrain(given: BrainSides): BrainState | undefined {
-  const sides = agreed(given);
-  const choice = chosenSummary(sides);
-  return choice && withSummary(sides, choice);
-}
-
-/** Merges both states, and keeps both summaries if neither covers the other. */
+/** Merges both states: messages by id, stored ones first. Both summaries are kept if neither covers all messages of the other. */
 export function joinedBrain(given: BrainSides): BrainState {
   const sides = agreed(given);
-  return withSummary(sides, chosenSummary(sides) ?? "both");
+  return withSummary(sides, chosenSummary(sides));
 }
 
 /** Returns both sides without what either has deleted. */
@@ -209,8 +198,8 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
   };
 }
 
-/** Without a base, a summary that covers all messages of the other replaces it; otherwise both are kept. */
-function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | undefined {
+/** Without a base, a summary that covers all messages of the other replaces it. */
+function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice {
   if (isSameSummary(theirs, mine)) return "both";
   if (base === undefined) {
     if (replaces(theirs, mine)) return "theirs";
@@ -219,7 +208,7 @@ function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | unde
   const isMineChanged = !isSameSummary(mine, base);
   const isTheirsChanged = !isSameSummary(theirs, base);
   if (!isMineChanged && hasCovered(theirs, mine)) return "theirs";
-  return (!isMineChanged || !isTheirsChanged) && hasCovered(mine, theirs) ? "mine" : undefined;
+  return (!isMineChanged || !isTheirsChanged) && hasCovered(mine, theirs) ? "mine" : "both";
 }
 
 /** A summary of unknown origin may cover messages without known ids. */

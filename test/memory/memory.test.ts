@@ -21,10 +21,6 @@ function ids(messages: Iterable<Message>): string[] {
   return [...messages].map((message) => message.id);
 }
 
-function longContent(n: number): string {
-  return `${"a".repeat(200)}${String(n).padStart(6, "0")}${"b".repeat(300)}`;
-}
-
 const options = fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) });
 
 describe("Memory", () => {
@@ -74,30 +70,6 @@ describe("Memory", () => {
         }),
         { numRuns: tries(10, 80) },
       );
-    },
-  );
-
-  test.each([
-    ["ids that count up", {}, (n: number) => said(`Writer#${n}.0`)],
-    ["long contents with one difference", { ignoreId: true }, (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 })],
-    ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
-  ])(
-    "Memory.M1 Memory.M3 of very many messages it holds each once, finds and forgets it: %s",
-    { tags: "numbers" },
-    (_what, given, make) => {
-      const count = tries(3_000, 10_000);
-      const memory = new Memory(given);
-      const messages = Array.from({ length: count }, (_, n) => make(n));
-      for (const message of messages) expect([memory.has(message), memory.add(message), memory.add(message)]).toEqual([false, true, false]);
-      const held = messages.slice(-(memory.limit ?? count));
-      expect(memory.get()).toEqual(held);
-      expect(messages.filter((message) => memory.has(message))).toEqual(held);
-      for (const [n, message] of held.entries()) if (n % 5 !== 0) expect(memory.delete(message)).toBe(true);
-      const left = held.filter((_, n) => n % 5 === 0);
-      expect(memory.get()).toEqual(left);
-      expect(messages.filter((message) => memory.has(message))).toEqual(left);
-      for (const message of messages.slice(-6_000)) expect(memory.add(message)).toBe(!left.includes(message));
-      expect(memory.get()).toEqual([...left, ...messages.slice(-6_000).filter((message) => !left.includes(message))]);
     },
   );
 
@@ -180,27 +152,6 @@ describe("Memory", () => {
     expect(memory.has("a")).toBe(false);
     expect(ids(memory.getByAction("Talk"))).toEqual(["b", "c"]);
     expect(ids(memory.findNews([said("a"), said("b")]))).toEqual(["a"]);
-  });
-
-  test("Memory.M4 [the bounded memory that deletes the newest] a limit of one keeps the newest", { tags: "numbers" }, () => {
-    const memory = new Memory({ limit: 1 });
-    memory.addBatch([said("a"), said("b"), said("c")]);
-    expect(ids(memory.get())).toEqual(["c"]);
-  });
-
-  test("after clear it is as new", { tags: "numbers" }, () => {
-    const memory = memoryOf("a", "b");
-    memory.getByAction("Talk");
-    memory.clear();
-    expect([memory.size, memory.get(), memory.getByAction("Talk"), memory.getByRole("user"), memory.deleteNewest()]).toEqual([
-      0,
-      [],
-      [],
-      [],
-      undefined,
-    ]);
-    expect(memory.add(said("a"))).toBe(true);
-    expect(ids(memory.getByAction("Talk"))).toEqual(["a"]);
   });
 
   test("SlotList.A2 messages may be deleted while they are walked through", () => {

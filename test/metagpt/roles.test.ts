@@ -107,27 +107,6 @@ describe("choosing what to do", () => {
     const second = await environment.run();
     expect(contents(second.outputs)).toEqual(actions.length === 0 ? [] : ["did 0"]);
   });
-
-  test('[MetaGPT: only single digits were read, "12" was 1, so no action from 10 on could be reached] numbers are read whole', async () => {
-    const environment = choosing(numbered(13), ["12", "10", "-1"]);
-    environment.publishMessage("go");
-    await environment.run();
-    expect(remembered(environment, "Ann")).toEqual(["go", "did 12", "did 10"]);
-  });
-
-  test("[MetaGPT: of several digits a set gave one, another in every process] the first number counts", async () => {
-    for (const reply of ["3, then 1 and 2", "I take 3, not 0.", "3\n2\n1"]) {
-      const environment = choosing(numbered(4), [reply, "-1"]);
-      environment.publishMessage("go");
-      expect((await environment.run()).output?.content).toBe("did 3");
-    }
-  });
-
-  test("[MetaGPT: a digit anywhere after -1 was taken for the choice] -1 ends, whatever follows it", async () => {
-    const environment = choosing(numbered(2), ["-1: all of the 2 are done"]);
-    environment.publishMessage("go");
-    expect((await environment.run()).outputs).toEqual([]);
-  });
 });
 
 describe("when a role is done", () => {

@@ -92,7 +92,7 @@ describe("a priority is kept by", () => {
     expect(Memory.fromJSON(memoryOf(urgent).toJSON()).get()).toEqual([urgent]);
     const queue = new MessageQueue();
     for (const message of [to("a"), urgent, to("b", 2)]) queue.push(message);
-    queue.push(to("own", 7), { priority: 0 });
+    queue.push(to("own"));
     const again = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue.toJSON())));
     expect([contents(again.popAll()), contents(queue.popAll())]).toEqual(Array(2).fill(["urgent", "a", "own", "b"]));
   });
