@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { assertMessage, createMessage, type Message, MessageSchema, serializeMessage } from "../message/message.ts";
 import { joined, NO_SUMMARY, type NextSummary, type SummaryLevels, summaryText } from "./summary-levels.ts";
@@ -128,12 +129,8 @@ export function brainJson({ history, knowledge, originals, lastTalk, ...state }:
  * @throws UsageError `BRAIN_NEWER` when a newer version of this package wrote it.
  */
 export function readBrainState(text: string): BrainState | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return "it is no JSON";
-  }
+  const json: unknown = parsedJson(text);
+  if (json === undefined) return "it is no JSON";
   const version = (json as { readonly v?: unknown } | null)?.v;
   if (typeof version === "number" && version > VERSION) {
     throw new UsageError(

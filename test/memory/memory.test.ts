@@ -73,20 +73,6 @@ describe("Memory", () => {
     },
   );
 
-  test("Memory.M2 it shares the message object and never changes it", () => {
-    const message = said("a");
-    const memory = new Memory();
-    memory.add(message);
-    expect([
-      memory.get()[0],
-      memory.getByAction("Talk")[0],
-      memory.getByRole("user")[0],
-      memory.getByPosition(0),
-      memory.newestBy("Talk"),
-    ]).toEqual(Array.from({ length: 5 }, () => message));
-    expect(memory.get()[0]).toBe(message);
-  });
-
   test(
     'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message] with ignoreId the content decides, and ids stay',
     { tags: "numbers" },
