@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_541;
+export const MAX_LINES = 109_269;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -27,12 +27,12 @@ export const LINES: Readonly<Record<string, number>> = {
   fleet: 1_793,
   src: 145,
   inspector: 7_594,
-  kernel: 2_795,
-  memory: 5_571,
-  message: 777,
+  kernel: 2_764,
+  memory: 5_451,
+  message: 661,
   model: 5_877,
   research: 5_979,
-  role: 2_406,
+  role: 2_401,
   runtime: 13_353,
   server: 3_336,
   shards: 794,

@@ -1,7 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
-import { type Addressable, UserRequirement } from "../../src/message/address.ts";
 import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth } from "./naive-memory.ts";
@@ -162,17 +161,6 @@ describe("Memory", () => {
       if (message.id === "m0") for (let n = 1; n < 99; n++) memory.delete(`m${n}`);
     }
     expect(seen).toEqual(["m0", "m99"]);
-  });
-
-  test("what an action says is the type of what is found under it", () => {
-    const WriteCode: Addressable<{ code: string }> = { name: "WriteCode" };
-    const memory = new Memory();
-    memory.add(createMessage("x", { causeBy: WriteCode, instructContent: { code: "1" } }));
-    expectTypeOf(memory.getByAction(WriteCode)).toEqualTypeOf<Message<{ code: string }>[]>();
-    expectTypeOf(memory.newestBy(WriteCode)).toEqualTypeOf<Message<{ code: string }> | undefined>();
-    expectTypeOf(memory.getByAction("WriteCode")).toEqualTypeOf<Message[]>();
-    expect(memory.newestBy(WriteCode)?.instructContent?.code).toBe("1");
-    expect(memory.getByAction(UserRequirement)).toEqual([]);
   });
 });
 

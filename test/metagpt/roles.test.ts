@@ -70,25 +70,6 @@ describe("what a role remembers", () => {
     expect(heard).toEqual(["one", "two", "three"]);
     expect(remembered(environment, "Ann")).toEqual(["three"]);
   });
-
-  test("[MetaGPT: prompts showed every agent as `assistant`, so no one knew who had said what] a question shows its speakers", async () => {
-    const model = scriptedModel(["-1"]);
-    const Argue = defineAction({ name: "Argue", run: (ctx) => `an argument of ${ctx.name}`, sendTo: () => ["Judge"] });
-    const environment = town(
-      [
-        defineRole({ name: "Biden", actions: [Argue] }),
-        defineRole({ name: "Trump", actions: [Argue] }),
-        defineRole({ name: "Judge", watch: [], actions: numbered(2), model }),
-      ],
-      {},
-    );
-    environment.publishMessage("climate");
-    await environment.run();
-    const prompt = model.calls[0]?.messages.at(-1)?.content ?? "";
-    expect(prompt).toContain("Biden: an argument of Biden");
-    expect(prompt).toContain("Trump: an argument of Trump");
-    expect(prompt).not.toContain("assistant");
-  });
 });
 
 describe("choosing what to do", () => {
@@ -128,22 +109,5 @@ describe("when a role is done", () => {
     environment.publishMessage("go");
     const { rounds, status, output } = await environment.run({ rounds: 3 });
     expect([rounds, status, output?.content]).toEqual([3, "finished", "did 2"]);
-  });
-
-  test("[MetaGPT: a finished plan was kept, so the next goal was answered with the old plan] the next goal is planned for", async () => {
-    const environment = town([
-      defineRole({
-        name: "Ann",
-        actions: [defineAction({ name: "Do", run: (ctx) => `did ${ctx.task?.instruction}` })],
-        reactMode: "plan_and_act",
-        planTasks: (rc) => [{ id: "only", instruction: contents(rc.news).join() }],
-      }),
-    ]);
-    const said: string[] = [];
-    for (const goal of ["first", "second"]) {
-      environment.publishMessage(goal);
-      said.push((await environment.run()).output?.content ?? "");
-    }
-    expect(said).toEqual(["did first", "did second"]);
   });
 });
