@@ -1,3 +1,4 @@
+import { having, listOf, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -47,7 +48,8 @@ export class ShardedStorage {
   /** @throws UsageError `OPTION_INVALID` for no shards, or one that is named twice */
   constructor(options: ShardedStorageOptions) {
     checkGivenOptions("new ShardedStorage", options, shardedStorageOptions);
-    const { shards = [] } = options;
+    const { shards } = options;
+    takes("new ShardedStorage", "shards", shards, listOf(having("a MemoryStorage", "add", "recover")));
     if (shards.length === 0 || new Set(shards).size < shards.length) {
       throw new UsageError(
         "OPTION_INVALID",
