@@ -80,7 +80,7 @@ function exported(checker, symbol, known) {
   const [node] = nodes;
   const renamed = (text) => text.replace(new RegExp(`\\b${target.name}\\b`), symbol.name);
   const shared = { name: symbol.name, id: `${node.getSourceFile().fileName}#${target.name}`, doc: docOf(nodes.findLast(hasDoc) ?? node) };
-  if (is.isClassDeclaration(node)) return { ...shared, kind: "class", declaration: headOf(node), members: membersOf(checker, node) };
+  if (is.isClassDeclaration(node)) return { ...shared, kind: "class", declaration: headOf(node), members: membersOf(checker, node, known) };
   if (is.isFunctionDeclaration(node))
     return { ...shared, kind: "function", declaration: renamed(signatures(nodes).join("\n")), members: [] };
   if (is.isVariableDeclaration(node)) {
@@ -113,15 +113,22 @@ function headOf(node) {
   return text.slice(0, text.indexOf("{")).trim();
 }
 
-/** The public members of a class, in the order of the source, each with its own doc comment or that of the interface it implements. */
-function membersOf(checker, node) {
-  const shown = node.members.filter((one) => !isHidden(one));
+/**
+ * The public members of a class, in the order of the source, and then those of bases that no entry point exports. Each has its own doc comment or
+ * that of the class or interface it implements.
+ */
+function membersOf(checker, node, known) {
+  const own = node.members.filter((one) => !isHidden(one));
+  const ownNames = new Set(own.map(memberName));
+  const bases = basesOf(checker, node).filter((base) => is.isClassDeclaration(base) && isOwn(base) && !known.has(base.name.getText()));
+  const more = bases.flatMap((base) => base.members.filter((one) => !isHidden(one) && !ownNames.has(memberName(one))));
+  const shown = [...own, ...more];
   const names = [...new Set(shown.map(memberName))];
   return names.map((name) => {
     const nodes = shown.filter((one) => memberName(one) === name);
-    const own = docOf(nodes.find(hasDoc) ?? nodes[0]);
+    const doc = docOf(nodes.find(hasDoc) ?? nodes[0]);
     const inherited =
-      own.text === ""
+      doc.text === ""
         ? basesOf(checker, node)
             .flatMap((base) => memberOf(checker, base, name))
             .find(hasDoc)
@@ -129,7 +136,7 @@ function membersOf(checker, node) {
     return {
       name,
       declaration: signatures(nodes).join("\n"),
-      doc: inherited === undefined ? own : { ...docOf(inherited), throws: own.throws },
+      doc: inherited === undefined ? doc : { ...docOf(inherited), throws: doc.throws },
     };
   });
 }

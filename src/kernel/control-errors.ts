@@ -22,7 +22,7 @@ export class ControlError extends TroupeError {}
  */
 export class AbortedError extends ControlError {
   constructor(reason = "the run was asked to stop", cause?: unknown) {
-    super("ABORTED", `Stopped: ${reason}.`, cause === undefined ? {} : { cause });
+    super("ABORTED", `Stopped: ${reason}.`, { cause });
   }
 }
 
@@ -33,7 +33,7 @@ export class MovedError extends ControlError {
   constructor(runId: string, { isDrained = false, cause }: { readonly isDrained?: boolean; readonly cause?: unknown } = {}) {
     const why = isDrained ? "was given back, so that another process continues it" : "has another owner now";
     super("MOVED", `Run ${runId} ${why}. Follow it there, or resume it here when that one is done.`, {
-      ...(cause === undefined ? {} : { cause }),
+      cause,
       data: { runId, isDrained },
     });
     this.isDrained = isDrained;

@@ -62,6 +62,6 @@ export function uncertain(name: string, cause?: unknown): StepError {
   return new StepError(
     UNCERTAIN,
     `Expected "${name}" to have a known outcome, got none: the run stopped during it, and it must not run twice. Check whether it ran, then resume the run.`,
-    cause === undefined ? {} : { cause },
+    { cause },
   );
 }

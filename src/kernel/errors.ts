@@ -222,7 +222,7 @@ export class CacheError extends TroupeError {}
 
 /** The same live and from a record. */
 export function stepErrorFrom(record: ErrorRecord): TroupeError {
-  const detail = record.data === undefined ? {} : { data: record.data };
+  const detail = { data: record.data };
   if (record.name === "ModelError") return new ModelError(record.code, record.message, { ...detail, retryable: record.retryable === true });
   if (record.name === "OutputError") return new OutputError(record.code, record.message, detail);
   if (record.name === "WorkspaceError") return new WorkspaceError(record.code, record.message, detail);

@@ -5,7 +5,6 @@ const LAST_DIGITS: readonly string[] = Array.from({ length: 256 }, (_, index) =>
 /** The current UUID without its last two digits, and how many ids were made with it. */
 let first = "";
 let given = LAST_DIGITS.length;
-let unused: string | undefined;
 
 /**
  * Returns a fresh UUID of version 4 for a message made outside any run. Its first 114 random bits are drawn once for 256 ids, because
@@ -18,15 +17,7 @@ export function freshMessageId(): string {
   }
   const last = LAST_DIGITS[given] as string;
   given += 1;
-  unused = first + last;
-  return unused;
-}
-
-/** True for the latest id on its first call: an index needs no search for it. */
-export function isFirstUse(id: string): boolean {
-  if (id !== unused) return false;
-  unused = undefined;
-  return true;
+  return first + last;
 }
 
 /** A service treats calls of one name as one call. */

@@ -41,7 +41,7 @@ export function checkGivenOptions(what: string, given: unknown, known: AnyKnown)
 }
 
 function notOptions(what: string, expected: string, cause?: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected the options of ${what} as ${expected}`, cause === undefined ? {} : { cause });
+  return new UsageError("OPTION_INVALID", `Expected the options of ${what} as ${expected}`, { cause });
 }
 
 /** Returns a name that is unknown, else one whose value is of another kind. */

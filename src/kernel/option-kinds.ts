@@ -1,6 +1,6 @@
 import { isModel, noModel } from "./foreign-models.ts";
 import { isCount, isObject, isRecord } from "./value-kind.ts";
-import { aFunction, anything, aText, either, fits, having, iterable, listOf, object, type Shape, takes } from "./argument.ts";
+import { aFunction, anything, aText, either, fits, having, iterable, listOf, type Shape } from "./argument.ts";
 
 /*
  * A kind refuses what the TypeScript type of its option excludes, and nothing else. An object is known by its methods, because it may come
@@ -11,12 +11,6 @@ const number: Shape = { says: "a number", fits: (value) => typeof value === "num
 const address: Shape = {
   says: "an address: a name, or an action or a role",
   fits: (value) => typeof value === "string" || typeof value === "function" || (isObject(value) && "name" in value),
-};
-
-const aShape = object("a kind, such as kinds.text", { says: aText, fits: aFunction });
-const aValue: Shape = {
-  says: "a text, true, false or null",
-  fits: (value) => value === null || ["string", "boolean"].includes(typeof value),
 };
 
 const shapes = {
@@ -66,39 +60,23 @@ const shapes = {
 export const kinds = {
   ...shapes,
   oneOf(...values: readonly (string | boolean | null)[]): Shape {
-    takes("kinds.oneOf", "what is given", values, listOf(aValue));
     const words = values.map((value) => JSON.stringify(value));
     const says = [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" or ");
     return { says, fits: (value) => values.includes(value as string) };
   },
-  either(one: Shape, other: Shape): Shape {
-    takes("kinds.either", "what is given", [one, other], listOf(aShape));
-    return either(one, other);
-  },
-  list(item: Shape): Shape {
-    takes("kinds.list", "item", item, aShape);
-    return listOf(item);
-  },
+  either,
+  list: (item: Shape): Shape => listOf(item),
   /** A string is none. @param says what it holds: "names of roles" */
-  iterable(says: string): Shape {
-    takes("kinds.iterable", "says", says, aText);
-    return iterable(says);
-  },
+  iterable,
   record(member: Shape): Shape {
-    takes("kinds.record", "member", member, aShape);
     return {
       says: `an object, each member ${member.says}`,
       fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || fits(one, member)),
     };
   },
-  having(says: string, ...methods: readonly string[]): Shape {
-    takes("kinds.having", "what is given", [says, ...methods], listOf(aText));
-    return having(says, ...methods);
-  },
+  having,
   /** A part of a table of {@link Known}: one kind for several names. */
   each<Name extends string>(kind: Shape, ...names: readonly Name[]): Readonly<Record<Name, Shape>> {
-    takes("kinds.each", "kind", kind, aShape);
-    takes("kinds.each", "names", names, listOf(aText));
     return Object.fromEntries(names.map((name) => [name, kind])) as Readonly<Record<Name, Shape>>;
   },
 };

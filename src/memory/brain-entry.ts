@@ -62,7 +62,10 @@ export class BrainEntry {
       const taken = this.#take(entry, merge);
       if (taken.kind === "damaged") throw unreadable(taken.reason);
     }
-    throw conflict("others store it all the time");
+    throw new MemoryError(
+      "MEMORY_CONFLICT",
+      "Expected to store a brain memory, but others store it all the time. Nothing was stored and nothing is lost: call save() again.",
+    );
   }
 
   async erase(): Promise<void> {
@@ -83,13 +86,6 @@ export class BrainEntry {
     [this.#seen, this.#base] = [entry, stored];
     return { kind: stored === undefined ? "nothing" : "loaded" };
   }
-}
-
-export function conflict(why: string): MemoryError {
-  return new MemoryError(
-    "MEMORY_CONFLICT",
-    `Expected a brain memory as it was loaded, but ${why}. Nothing was stored and nothing is lost: call load() to have both here, then save().`,
-  );
 }
 
 function unreadable(reason: string): MemoryError {

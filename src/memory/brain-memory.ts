@@ -6,14 +6,13 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { BrainEntry, type BrainLoad, conflict, type FoundBrain } from "./brain-entry.ts";
+import { BrainEntry, type BrainLoad, type FoundBrain } from "./brain-entry.ts";
 import { BrainModel } from "./brain-model.ts";
 import {
   brainJson,
   type BrainJson,
   type BrainState,
   joinedBrain,
-  mergedBrain,
   NO_BRAIN,
   withCovered,
   withHistory,
@@ -87,7 +86,7 @@ const ORIGINALS = 300;
  * cache changes nothing. No summary covers an open question. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level
  * grows without limit. BrainMemory.B4 (`BrainModel`, `compress`) the same question is asked once, also by concurrent callers. BrainMemory.B5
  * (`isDirty`) the memory is dirty until its present content was stored. BrainMemory.B6 (`#merge`) an entry stored by others since `load` is never
- * overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed, and none that the summary covers is
+ * overwritten: both are merged. BrainMemory.B7 (`withHistory`) messages are never changed, and none that the summary covers is
  * added again.
  *
  * @example
@@ -249,19 +248,13 @@ export class BrainMemory {
     const signal = signalOf("load", o);
     const entry = this.#entry;
     if (entry === undefined) return { kind: "nothing" };
-    return this.#inTurn(signal, () =>
-      entry.read(({ theirs, isJoined, base }) => {
-        const { isDirty } = this;
-        this.#state = withOriginals(isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs, this.#keepOriginals);
-        this.#stored = isDirty || isJoined ? undefined : this.#state;
-      }),
-    );
+    return this.#inTurn(signal, () => entry.read((found) => this.#merge(found)));
   }
 
   /**
    * Stores changed content, after merging by message id what others have stored. Returns whether it was stored now.
    *
-   * @throws CacheError; MemoryError `MEMORY_CONFLICT` when both sides changed the summary, which `load` joins, or the stored entry cannot be read
+   * @throws CacheError; MemoryError `MEMORY_CONFLICT` when the stored entry cannot be read
    */
   async save(o: BrainCallOptions = {}): Promise<boolean> {
     const signal = signalOf("save", o);
@@ -350,12 +343,10 @@ export class BrainMemory {
     return withOriginals(withCovered(this.#state, next), this.#keepOriginals);
   }
 
-  #merge({ theirs, base }: FoundBrain): void {
-    const both = mergedBrain({ theirs, mine: this.#state, base });
-    if (both === undefined)
-      throw conflict("others have stored another summary since, and neither that nor the one here covers all of the other");
-    this.#state = withOriginals(both, this.#keepOriginals);
-    this.#stored = undefined;
+  #merge({ theirs, isJoined, base }: FoundBrain): void {
+    const { isDirty } = this;
+    this.#state = withOriginals(isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs, this.#keepOriginals);
+    this.#stored = isDirty || isJoined ? undefined : this.#state;
   }
 
   #change(state: BrainState): boolean {

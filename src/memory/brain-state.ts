@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { assertMessage, createMessage, type Message, MessageSchema, serializeMessage } from "../message/message.ts";
 import { joined, NO_SUMMARY, type NextSummary, type SummaryLevels, summaryText } from "./summary-levels.ts";
@@ -128,12 +129,8 @@ export function brainJson({ history, knowledge, originals, lastTalk, ...state }:
  * @throws UsageError `BRAIN_NEWER` when a newer version of this package wrote it.
  */
 export function readBrainState(text: string): BrainState | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return "it is no JSON";
-  }
+  const json: unknown = parsedJson(text);
+  if (json === undefined) return "it is no JSON";
   const version = (json as { readonly v?: unknown } | null)?.v;
   if (typeof version === "number" && version > VERSION) {
     throw new UsageError(
@@ -156,21 +153,10 @@ export interface BrainSides {
   readonly base?: BrainState | undefined;
 }
 
-/**
- * Merges both states: messages by id, stored ones first. Only messages that the kept summary covers are left out.
- *
- * @returns undefined when both changed the summary since their base, and neither covers all messages of the other
- */
-export function mergedBrain(given: BrainSides): BrainState | undefined {
-  const sides = agreed(given);
-  const choice = chosenSummary(sides);
-  return choice && withSummary(sides, choice);
-}
-
-/** Merges both states, and keeps both summaries if neither covers the other. */
+/** Merges both states: messages by id, stored ones first. Both summaries are kept if neither covers all messages of the other. */
 export function joinedBrain(given: BrainSides): BrainState {
   const sides = agreed(given);
-  return withSummary(sides, chosenSummary(sides) ?? "both");
+  return withSummary(sides, chosenSummary(sides));
 }
 
 /** Returns both sides without what either has deleted. */
@@ -209,8 +195,8 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: SummaryChoice):
   };
 }
 
-/** Without a base, a summary that covers all messages of the other replaces it; otherwise both are kept. */
-function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | undefined {
+/** Without a base, a summary that covers all messages of the other replaces it. */
+function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice {
   if (isSameSummary(theirs, mine)) return "both";
   if (base === undefined) {
     if (replaces(theirs, mine)) return "theirs";
@@ -219,7 +205,7 @@ function chosenSummary({ theirs, mine, base }: BrainSides): SummaryChoice | unde
   const isMineChanged = !isSameSummary(mine, base);
   const isTheirsChanged = !isSameSummary(theirs, base);
   if (!isMineChanged && hasCovered(theirs, mine)) return "theirs";
-  return (!isMineChanged || !isTheirsChanged) && hasCovered(mine, theirs) ? "mine" : undefined;
+  return (!isMineChanged || !isTheirsChanged) && hasCovered(mine, theirs) ? "mine" : "both";
 }
 
 /** A summary of unknown origin may cover messages without known ids. */

@@ -69,8 +69,6 @@ export class ChatMemory {
   readonly maxTokens: number | undefined;
   readonly #tokens: TokenCounter;
   #units: ChatUnit[] = [];
-  /** The newest unit that waits for an answer of an id. */
-  readonly #open = new Map<string, ChatUnit>();
   #weights: { readonly measure: ChatMeasure; readonly known: WeakMap<ChatMessage, number> } | undefined;
   #size = 0;
   #sum = 0;
@@ -150,7 +148,6 @@ export class ChatMemory {
 
   clear(): void {
     this.#units = [];
-    this.#open.clear();
     this.#size = 0;
     this.#sum = 0;
   }
@@ -201,7 +198,6 @@ export class ChatMemory {
     const unit = new ChatUnit(own, isPinned);
     unit.tokens = tokens + calls * this.#standIn;
     this.#units.push(unit);
-    for (const id of unit.openIds) this.#open.set(id, unit);
     this.#size += unit.size;
     this.#sum += unit.tokens;
     return true;
@@ -209,10 +205,10 @@ export class ChatMemory {
 
   #answer(message: ChatMessage, tokens: number): boolean {
     const id = message.toolCallId ?? "";
-    const unit = this.#open.get(id);
-    if (unit === undefined) return false;
+    // Some servers count their ids from 0 in each reply: an id means the newest call that has it.
+    const unit = this.#units.findLast(({ head }) => head.toolCalls?.some((call) => call.id === id) === true);
+    if (unit?.waitsFor(id) !== true) return false;
     unit.answer(message);
-    if (!unit.waitsFor(id)) this.#open.delete(id);
     unit.tokens += tokens - this.#standIn;
     this.#sum += tokens - this.#standIn;
     return true;
@@ -230,7 +226,6 @@ export class ChatMemory {
       this.#units.splice(index, 1);
       this.#size -= oldest.size;
       this.#sum -= oldest.tokens;
-      for (const id of oldest.openIds) if (this.#open.get(id) === oldest) this.#open.delete(id);
     }
   }
 
@@ -276,10 +271,6 @@ class ChatUnit {
 
   get size(): number {
     return 1 + this.#answers.length;
-  }
-
-  get openIds(): string[] {
-    return this.#calls.filter((_call, index) => this.#answers[index] === undefined).map(({ id }) => id);
   }
 
   waitsFor(id: string): boolean {

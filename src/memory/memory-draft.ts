@@ -1,8 +1,8 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import { assertMessage, type Message } from "../message/message.ts";
-import { findNewsIn, identityIn, Memory, targetIn } from "./memory.ts";
-import { checkedCount, containing, type MemoryJson, memoryJson, type MessageMemory, olderThan } from "./message-memory.ts";
+import type { Message } from "../message/message.ts";
+import { Memory } from "./memory.ts";
+import { checkedCount, MessageMemory } from "./message-memory.ts";
 
 /** One write to a memory: a message added, a message deleted by its identity (the id, or with `ignoreId` the content), or all deleted. */
 export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readonly ["0"];
@@ -27,10 +27,10 @@ export interface MemoryDraftOptions {
  * Owns the uncommitted changes. The base is never changed here; the end of the activation applies `ops` to it or drops them.
  *
  * MemoryDraft.D1 (`ops`) applying `ops` to the base gives a memory that answers every query as the draft did. MemoryDraft.D2 (`#parts`) additions
- * stand beside the base; the first deletion or eviction copies it. MemoryDraft.D3 (`#late`) after `close` writes throw and reads continue; after
+ * stand beside the base; the first deletion or eviction copies it. MemoryDraft.D3 (`#assertOpen`) after `close` writes throw and reads continue; after
  * `settle` reads show the base.
  */
-export class MemoryDraft implements MessageMemory {
+export class MemoryDraft extends MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #base: Memory;
@@ -42,6 +42,7 @@ export class MemoryDraft implements MessageMemory {
   #isClosed = false;
 
   constructor({ base, by }: MemoryDraftOptions) {
+    super();
     this.#base = base;
     this.#by = by;
     this.ignoreId = base.ignoreId;
@@ -70,15 +71,10 @@ export class MemoryDraft implements MessageMemory {
     return this.#copy?.size ?? this.#base.size + (this.#added?.size ?? 0);
   }
 
-  add(message: Message): boolean {
-    if (!this.#isClosed) assertMessage(message);
-    return this.put(message);
-  }
-
   /** Adds a message of the runtime, without a check. @internal */
   put(message: Message): boolean {
-    if (this.#isClosed) throw this.#late("add");
-    if (this.#copy === undefined && this.#base.holds(message)) return false;
+    this.#assertOpen("add");
+    if (this.#copy === undefined && this.#base.held(this.identityOf(message)) !== undefined) return false;
     if (this.limit !== undefined && this.size >= this.limit) this.#copied();
     // Without options there is nothing to check.
     const target = this.#copy ?? (this.#added ??= this.ignoreId ? new Memory({ ignoreId: true }) : new Memory());
@@ -87,16 +83,13 @@ export class MemoryDraft implements MessageMemory {
     return true;
   }
 
-  addBatch(messages: Iterable<Message>): number {
-    if (this.#isClosed) throw this.#late("addBatch");
-    let added = 0;
-    for (const message of messages) if (this.add(message)) added++;
-    return added;
+  override addBatch(messages: Iterable<Message>): number {
+    this.#assertOpen("addBatch");
+    return super.addBatch(messages);
   }
 
-  has(target: Message | string): boolean {
-    const identity = targetIn(this, target);
-    return identity !== undefined && this.#held(identity) !== undefined;
+  held(identity: string): Message | undefined {
+    return this.#copy === undefined ? (this.#added?.held(identity) ?? this.#base.held(identity)) : this.#copy.held(identity);
   }
 
   get(k = 0): Message[] {
@@ -117,14 +110,6 @@ export class MemoryDraft implements MessageMemory {
     return this.#parts.flatMap((part) => part.getByRole(role));
   }
 
-  getByContent(substring: string): Message[] {
-    return containing(this, substring);
-  }
-
-  tryRemember(keyword: string): Message[] {
-    return containing(this, keyword);
-  }
-
   getByAction<P>(address: Address<P>): Message<P>[] {
     return this.#parts.flatMap((part) => part.getByAction(address));
   }
@@ -138,34 +123,28 @@ export class MemoryDraft implements MessageMemory {
     return (this.#copy ?? this.#added)?.newestBy(address) ?? (this.#copy === undefined ? this.#base.newestBy(address) : undefined);
   }
 
-  findNews(observed: Iterable<Message>, k = 0): Message[] {
-    return findNewsIn(this, observed, k);
+  override delete(target: Message | string): boolean {
+    this.#assertOpen("delete");
+    return super.delete(target);
   }
 
-  delete(target: Message | string): boolean {
-    if (this.#isClosed) throw this.#late("delete");
-    const identity = targetIn(this, target);
-    const message = identity === undefined ? undefined : this.#held(identity);
-    if (message !== undefined) this.#delete(message);
-    return message !== undefined;
+  override deleteNewest(): Message | undefined {
+    this.#assertOpen("deleteNewest");
+    return super.deleteNewest();
   }
 
-  deleteNewest(): Message | undefined {
-    if (this.#isClosed) throw this.#late("deleteNewest");
-    const newest = this.getByPosition(-1);
-    if (newest !== undefined) this.#delete(newest);
-    return newest;
+  override deleteOlderThan(timestampMs: number): number {
+    this.#assertOpen("deleteOlderThan");
+    return super.deleteOlderThan(timestampMs);
   }
 
-  deleteOlderThan(timestampMs: number): number {
-    if (this.#isClosed) throw this.#late("deleteOlderThan");
-    const old = olderThan(this, timestampMs);
-    for (const message of old) this.#delete(message);
-    return old.length;
+  deleteByIdentity(identity: string): boolean {
+    this.#ops.push(["-", identity]);
+    return this.#copied().deleteByIdentity(identity);
   }
 
   clear(): void {
-    if (this.#isClosed) throw this.#late("clear");
+    this.#assertOpen("clear");
     if (this.size === 0) return;
     this.#ops = [["0"]];
     this.#copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
@@ -179,22 +158,14 @@ export class MemoryDraft implements MessageMemory {
     for (const part of this.#parts.toReversed()) yield* part.newestFirst();
   }
 
-  toJSON(): MemoryJson {
-    return memoryJson(this);
-  }
-
   /** Memories that together have all messages, the oldest first. */
   get #parts(): readonly Memory[] {
     if (this.#copy !== undefined) return [this.#copy];
     return this.#added === undefined ? [this.#base] : [this.#base, this.#added];
   }
 
-  #late(method: string): ContextClosedError {
-    return new ContextClosedError(this.#by.act, `memory.${method}`);
-  }
-
-  #held(identity: string): Message | undefined {
-    return this.#copy === undefined ? (this.#added?.held(identity) ?? this.#base.held(identity)) : this.#copy.held(identity);
+  #assertOpen(method: string): void {
+    if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
   }
 
   #copied(): Memory {
@@ -202,11 +173,5 @@ export class MemoryDraft implements MessageMemory {
     const copy = new Memory({ ignoreId: this.ignoreId, limit: this.limit });
     for (const message of this) copy.put(message, true);
     return (this.#copy = copy);
-  }
-
-  #delete(message: Message): void {
-    const identity = identityIn(this.#base, message);
-    this.#copied().deleteByIdentity(identity);
-    this.#ops.push(["-", identity]);
   }
 }

@@ -1,4 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
+import { parsedJson } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Scope } from "../kernel/scope.ts";
@@ -30,18 +31,10 @@ export function scopeKey({ role, tenant, user, conversation }: MemoryScope): str
 
 /** Returns the scope of a key of {@link scopeKey}. Any other string is the name of a role. */
 export function scopeOfKey(key: string): MemoryScope {
-  const parts = key.startsWith(SCOPED) ? parsed(key) : undefined;
+  const parts = key.startsWith(SCOPED) ? parsedJson(key) : undefined;
   if (!isList(parts)) return { role: key };
   const [role, tenant, user, conversation] = parts as readonly [string, ...(string | null)[]];
   return { role, ...named({ tenant, user, conversation }) };
-}
-
-function parsed(key: string): unknown {
-  try {
-    return JSON.parse(key);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns a scope as a person reads it: `Guide, user ann, tenant shop`. */

@@ -5,18 +5,8 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { assertMessage, type Message, MessageSchema } from "../message/message.ts";
-import {
-  checkedBatch,
-  checkedCount,
-  containing,
-  type MemoryJson,
-  memoryJson,
-  type MessageMemory,
-  namesOf,
-  olderThan,
-  type ReadableMemory,
-} from "./message-memory.ts";
+import { type Message, MessageSchema } from "../message/message.ts";
+import { checkedCount, MessageMemory } from "./message-memory.ts";
 
 /** Options of a {@link Memory}. */
 export interface MemoryOptions {
@@ -34,7 +24,7 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: ki
  * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival. Owns them, their limit and their
  * indexes.
  *
- * Memory.M1 (`identityIn`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
+ * Memory.M1 (`identityOf`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
  * Memory.M2 (`SlotList`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
  * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortized, `getByAction` O(result), `findNews` O(observed + k).
  * Memory.M4 (`put`) `limit` evicts the oldest message in O(1) amortized.
@@ -47,7 +37,7 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: kinds.boolean, limit: ki
  * memory.add(createMessage("A bridge needs two banks.", { sentFrom: "Ada", causeBy: "Talk" }));
  * console.log(memory.getByAction("Talk").length, memory.getByContent("river").length); // 1 0
  */
-export class Memory implements MessageMemory {
+export class Memory extends MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
@@ -61,6 +51,7 @@ export class Memory implements MessageMemory {
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
   constructor(options?: MemoryOptions) {
+    super();
     if (options !== undefined) checkKnownOptions("new Memory", options, memoryOptions);
     const limit = options?.limit;
     if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
@@ -78,15 +69,9 @@ export class Memory implements MessageMemory {
     return this.#all.size;
   }
 
-  /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message */
-  add(message: Message): boolean {
-    assertMessage(message);
-    return this.put(message);
-  }
-
   /** Adds a message of the runtime, without a check. @internal */
   put(message: Message, isNew = false): boolean {
-    const identity = this.ignoreId ? message.content : message.id;
+    const identity = this.identityOf(message);
     if (!isNew && this.#held.has(identity)) return false;
     const slot = { message, order: ++this.#lastOrder };
     this.#all.push(slot);
@@ -95,36 +80,15 @@ export class Memory implements MessageMemory {
     if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
     if (this.limit !== undefined && this.size > this.limit) {
       const oldest = this.#all.at(0) as Message;
-      this.deleteByIdentity(identityIn(this, oldest));
+      this.deleteByIdentity(this.identityOf(oldest));
       this.#onEvict?.(oldest);
     }
     return true;
   }
 
-  addBatch(messages: Iterable<Message>): number {
-    let added = 0;
-    for (const message of checkedBatch(messages)) if (this.add(message)) added++;
-    return added;
-  }
-
-  has(target: Message | string): boolean {
-    return this.find(target) !== undefined;
-  }
-
-  /** True when it has this message or an equal one. The message is not checked. @internal */
-  holds(message: Message): boolean {
-    return this.#held.has(this.ignoreId ? message.content : message.id);
-  }
-
   /** Returns the message of an identity. @internal */
   held(identity: string): Message | undefined {
     return this.#held.get(identity)?.message;
-  }
-
-  /** Returns the held message for a message or an id. With `ignoreId`, an id finds the newest match and costs O(n); otherwise O(1). */
-  find(target: Message | string): Message | undefined {
-    const identity = targetIn(this, target);
-    return identity === undefined ? undefined : this.held(identity);
   }
 
   get(k = 0): Message[] {
@@ -142,46 +106,18 @@ export class Memory implements MessageMemory {
     return this.#byRole.get(role)?.newest() ?? [];
   }
 
-  getByContent(substring: string): Message[] {
-    return containing(this, substring);
-  }
-
-  tryRemember(keyword: string): Message[] {
-    return containing(this, keyword);
-  }
-
   getByAction<P>(address: Address<P>): Message<P>[] {
     return (this.#causedBy(address)?.newest() ?? []) as Message<P>[];
   }
 
   getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
-    const slots = [...namesOf(addresses)].flatMap((name) => this.#causedBy(name)?.slots() ?? []);
+    takes("a memory", "the addresses", addresses, iterable("addresses"));
+    const slots = [...new Set(Array.from(addresses, addressOf))].flatMap((name) => this.#causedBy(name)?.slots() ?? []);
     return slots.sort((a, b) => a.order - b.order).map(({ message }) => message as Message<PayloadOf<A>>);
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {
     return this.#causedBy(address)?.at(-1) as Message<P> | undefined;
-  }
-
-  findNews(observed: Iterable<Message>, k = 0): Message[] {
-    return findNewsIn(this, observed, k);
-  }
-
-  delete(target: Message | string): boolean {
-    const message = this.find(target);
-    return message !== undefined && this.deleteByIdentity(identityIn(this, message));
-  }
-
-  deleteNewest(): Message | undefined {
-    const newest = this.#all.at(-1);
-    if (newest !== undefined) this.deleteByIdentity(identityIn(this, newest));
-    return newest;
-  }
-
-  deleteOlderThan(timestampMs: number): number {
-    const old = olderThan(this, timestampMs);
-    for (const message of old) this.deleteByIdentity(identityIn(this, message));
-    return old.length;
   }
 
   /** Deletes the message of an identity. @internal */
@@ -213,10 +149,6 @@ export class Memory implements MessageMemory {
     return this.#all.newestFirst();
   }
 
-  toJSON(): MemoryJson {
-    return memoryJson(this);
-  }
-
   /**
    * Restores a memory from {@link toJSON}. Each message is read by `MessageSchema`.
    *
@@ -238,39 +170,6 @@ export class Memory implements MessageMemory {
     this.#byCause ??= this.#all.grouped((message) => message.causeBy);
     return this.#byCause.get(addressOf(address));
   }
-}
-
-/** Returns the key by which a memory recognizes a message. */
-export function identityIn(memory: ReadableMemory, message: Message): string {
-  return memory.ignoreId ? message.content : message.id;
-}
-
-/** Returns the identity of a message or an id. Where ids are ignored, an id names the newest message that has it. */
-export function targetIn(memory: ReadableMemory, target: Message | string): string | undefined {
-  if (typeof target !== "string") {
-    assertMessage(target);
-    return memory.ignoreId ? target.content : target.id;
-  }
-  if (!memory.ignoreId) return target;
-  for (const message of memory.newestFirst()) {
-    if (message.id === target) return message.content;
-  }
-  return undefined;
-}
-
-/** Returns the observed messages that are not among the newest `k`, each once. */
-export function findNewsIn(memory: ReadableMemory, observed: Iterable<Message>, k: number): Message[] {
-  takes("findNews", "observed", observed, iterable("messages"));
-  const known = new Set(checkedCount(k) === 0 ? [] : memory.get(k).map((message) => identityIn(memory, message)));
-  const news: Message[] = [];
-  for (const message of observed) {
-    assertMessage(message);
-    const identity = identityIn(memory, message);
-    if (known.has(identity) || (k === 0 && memory.has(message))) continue;
-    known.add(identity);
-    news.push(message);
-  }
-  return news;
 }
 
 const memorySchema = lazily(() =>

@@ -41,11 +41,12 @@ export interface RecallOptions {
 }
 
 const share: Shape = { says: "a number from 0 to 1", fits: (value) => typeof value === "number" && value >= 0 && value <= 1 };
+const recallShares: Known<RecallShares> = kinds.each(share, "summary", "recent", "related");
 const MAX_NEIGHBOURS = 20;
 
 const recallOptions: Known<RecallOptions> = {
   maxTokens: kinds.count,
-  shares: kinds.record(share),
+  shares: kinds.object,
   k: kinds.count,
   threshold: aSimilarity,
   neighbours: { says: `a whole number from 0 to ${MAX_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MAX_NEIGHBOURS },
@@ -142,7 +143,9 @@ export function roleMemoryParts(
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
   checkKnownOptions("the option memory", options, roleMemoryOptions);
-  checkKnownOptions("the option memory.recall", (options as RoleMemoryOptions).recall, recallOptions);
+  const { recall } = options as RoleMemoryOptions;
+  checkKnownOptions("the option memory.recall", recall, recallOptions);
+  checkKnownOptions("the option memory.recall.shares", recall?.shares, recallShares);
   roleMemoryParts(options as RoleMemoryOptions, undefined, true);
 }
 

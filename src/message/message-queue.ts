@@ -4,7 +4,7 @@ import { QueueFullError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { assertMessage, type Message, MessageSchema, serializeMessage } from "./message.ts";
+import { assertMessage, assertMessageAlone, type Message, MessageSchema, serializeMessage } from "./message.ts";
 
 export interface MessageQueueOptions {
   /** Limit on the messages, 1 or more. Default: none. */
@@ -12,11 +12,11 @@ export interface MessageQueueOptions {
 }
 
 const messageQueueOptions: Known<MessageQueueOptions> = { limit: kinds.checked };
-const pushOptions: Known<{ readonly priority?: number | undefined }> = { priority: kinds.number };
 
 export interface MessageQueueJson {
   readonly limit?: number;
-  readonly entries: readonly { readonly message: ReturnType<typeof serializeMessage>; readonly priority?: number }[];
+  /** In order. */
+  readonly messages: readonly ReturnType<typeof serializeMessage>[];
 }
 
 const FEW = 8;
@@ -44,8 +44,6 @@ export class MessageQueue {
   #line: Message[] | undefined;
   #head = 0;
   #kept = 0;
-  /** The priorities of `#line`. Undefined while all are 0. */
-  #priorities: number[] | undefined;
   /** The ids of the messages, once one was looked up among many. */
   #ids: Set<string> | undefined;
 
@@ -66,39 +64,25 @@ export class MessageQueue {
     return this.size === 0;
   }
 
-  /**
-   * Adds a message. Returns false when its id waits already.
-   *
-   * @param options `priority`: default that of the message
-   * @throws QueueFullError; UsageError `PRIORITY_INVALID`, `MESSAGE_INVALID`
-   */
-  push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
-    checkKnownOptions("push of a MessageQueue", options, pushOptions);
-    const priority = options?.priority ?? message?.priority ?? 0;
-    if (!Number.isFinite(priority)) {
-      throw new UsageError(
-        "PRIORITY_INVALID",
-        `Expected a priority to be a finite number, got ${priority}. Smaller numbers leave first, 0 is the default.`,
-      );
-    }
+  /** Adds a message. Returns false when its id waits already. @throws QueueFullError; UsageError `MESSAGE_INVALID`, `OPTION_UNKNOWN` */
+  push(message: Message, more?: undefined): boolean {
     assertMessage(message);
-    if (this.has(message.id)) return false;
-    this.append(message, priority);
+    assertMessageAlone("push of a MessageQueue", more);
+    if (this.holds(message.id)) return false;
+    this.append(message);
     return true;
   }
 
   /** Adds a message whose id does not wait. @throws QueueFullError @internal */
-  append(message: Message, priority: number = message.priority ?? 0): void {
+  append(message: Message): void {
     const line = this.#line;
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
     this.#ids?.add(message.id);
     this.size += 1;
-    if (priority !== 0) this.#priorities ??= Array.from(line ?? [], () => 0);
     // A literal has room for one item, the first push makes room for many.
     if (line === undefined) this.#line = [message];
-    else if (this.#priorities === undefined) line.push(message);
-    else line.splice(this.#indexFor(priority, this.#priorities), 0, message);
-    this.#priorities?.splice(this.#indexFor(priority, this.#priorities), 0, priority);
+    else if (priorityAt(line, line.length - 1) <= (message.priority ?? 0)) line.push(message);
+    else line.splice(this.#indexFor(message.priority ?? 0, line), 0, message);
   }
 
   /** Lets the first `n` messages leave before all that come later. @internal */
@@ -137,12 +121,14 @@ export class MessageQueue {
       if (this.#ids !== undefined) for (const { id } of taken) this.#ids.delete(id);
       this.#head = end;
       this.#kept = Math.max(0, this.#kept - n);
-      if (end * 2 > line.length) this.#compact(line);
+      if (end * 2 > line.length) {
+        line.splice(0, end);
+        this.#head = 0;
+      }
       return taken;
     }
     const taken = this.#head === 0 ? line : line.slice(this.#head);
     this.#line = undefined;
-    this.#priorities = undefined;
     this.#ids = undefined;
     this.#head = 0;
     this.#kept = 0;
@@ -159,15 +145,10 @@ export class MessageQueue {
   holds(id: string): boolean {
     const line = this.#line;
     if (line === undefined) return false;
-    if (this.#ids === undefined) {
-      if (line.length <= FEW) {
-        for (let index = this.#head; index < line.length; index += 1) if (line[index]?.id === id) return true;
-        return false;
-      }
-      this.#ids = new Set();
-      for (let index = this.#head; index < line.length; index += 1) this.#ids.add((line[index] as Message).id);
-    }
-    return this.#ids.has(id);
+    if (line.length > FEW) this.#ids ??= new Set(this.first(this.size).map((message) => message.id));
+    if (this.#ids !== undefined) return this.#ids.has(id);
+    for (let index = this.#head; index < line.length; index += 1) if (line[index]?.id === id) return true;
+    return false;
   }
 
   /**
@@ -187,12 +168,8 @@ export class MessageQueue {
 
   /** Returns the queue as plain JSON. */
   toJSON(): MessageQueueJson {
-    const entries = this.first(this.size).map((message, index) => {
-      const priority = this.#priorities?.[this.#head + index] ?? 0;
-      const entry = { message: serializeMessage(message) };
-      return priority === (message.priority ?? 0) ? entry : { ...entry, priority };
-    });
-    return this.limit === undefined ? { entries } : { limit: this.limit, entries };
+    const messages = this.first(this.size).map(serializeMessage);
+    return this.limit === undefined ? { messages } : { limit: this.limit, messages };
   }
 
   /**
@@ -207,31 +184,24 @@ export class MessageQueue {
       throw new UsageError("QUEUE_INVALID", `Expected a message queue as JSON, got something else: ${z.prettifyError(parsed.error)}`);
     }
     const queue = new MessageQueue({ limit: parsed.data.limit });
-    for (const { message, priority } of parsed.data.entries) queue.push(message, { priority });
+    for (const message of parsed.data.messages) queue.push(message);
     return queue;
   }
 
-  #indexFor(priority: number, priorities: readonly number[]): number {
+  #indexFor(priority: number, line: readonly Message[]): number {
     let low = this.#head + this.#kept;
-    let high = priorities.length;
+    let high = line.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((priorities[middle] as number) <= priority) low = middle + 1;
+      if (priorityAt(line, middle) <= priority) low = middle + 1;
       else high = middle;
     }
     return low;
   }
-
-  #compact(line: Message[]): void {
-    line.splice(0, this.#head);
-    this.#priorities?.splice(0, this.#head);
-    this.#head = 0;
-  }
 }
 
-const queueSchema = lazily(() =>
-  z.object({
-    limit: z.int().min(1).optional(),
-    entries: z.array(z.object({ message: MessageSchema, priority: z.number().optional() })),
-  }),
-);
+function priorityAt(line: readonly Message[], index: number): number {
+  return line[index]?.priority ?? 0;
+}
+
+const queueSchema = lazily(() => z.object({ limit: z.int().min(1).optional(), messages: z.array(MessageSchema) }));

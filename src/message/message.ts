@@ -10,7 +10,6 @@ import { freshMessageId } from "../kernel/id.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./address.ts";
-import { ownForm } from "./metagpt-form.ts";
 
 /**
  * The role of a message in a conversation: any string that is not empty. Models know the four suggested roles; any other one, such as a profile,
@@ -212,60 +211,47 @@ export function assertMessage(value: unknown): asserts value is Message {
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got ${valueText(value)}. Make one with createMessage(text).`);
 }
 
-/**
- * Validates a message from outside. Adds defaults for fields that older forms lack, reads the form that MetaGPT writes (`cause_by`, `sent_from`,
- * `send_to`, `instruct_content`), and rejects a newer version or a field whose two forms differ.
- */
+/** Validates a message from outside. Adds defaults for missing fields, and rejects another version. */
 export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
-  z.preprocess(
-    (wire, ctx) => {
-      const own = ownForm(wire);
-      if (!("fault" in own)) return own.wire;
-      ctx.addIssue({ code: "custom", message: own.fault, path: [own.field] });
-      return z.NEVER;
-    },
-    z
-      .object({
-        v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
-        id: z.string().nullish(),
-        content: z.string(),
-        instructContent: z.unknown().optional(),
-        role: z.string().min(1).nullish(),
-        causeBy: z.string().nullish(),
-        sentFrom: z.string().nullish(),
-        sendTo: z.array(z.string()).nullish(),
-        parents: z.array(z.string()).nullish(),
-        timestamp: z.number().nullish(),
-        metadata: z.record(z.string(), z.unknown()).nullish(),
-        priority: z.number().nullish(),
-      })
-      .transform(({ v: _version, ...fields }, ctx) => {
-        try {
-          return createMessage(fields.content, present(fields) as MessageFields);
-        } catch (error) {
-          ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
-          return z.NEVER;
-        }
-      }),
-  ),
+  z
+    .strictObject({
+      v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
+      id: z.string().nullish(),
+      content: z.string(),
+      instructContent: z.unknown().optional(),
+      role: z.string().min(1).nullish(),
+      causeBy: z.string().nullish(),
+      sentFrom: z.string().nullish(),
+      sendTo: z.array(z.string()).nullish(),
+      parents: z.array(z.string()).nullish(),
+      timestamp: z.number().nullish(),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+      priority: z.number().nullish(),
+    })
+    .transform(({ v: _version, ...fields }, ctx) => {
+      try {
+        return createMessage(fields.content, present(fields) as MessageFields);
+      } catch (error) {
+        ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
+        return z.NEVER;
+      }
+    }),
 );
 
 /**
- * Reads a message from its wire form, see {@link serializeMessage}, or from the form that MetaGPT writes (`cause_by`, `sent_from`,
- * `send_to`). Missing fields get the defaults of {@link createMessage}.
+ * Reads a message from its wire form, see {@link serializeMessage}. Missing fields get the defaults of {@link createMessage}.
  *
  * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit, and for a message of a newer version; `OPTION_UNKNOWN` for a field
  * that no message has.
  * @example
  * import { parseMessage } from "troupe";
  *
- * const message = parseMessage({ content: "Hello", cause_by: "Greet", sent_from: "Hana" });
+ * const message = parseMessage({ content: "Hello", causeBy: "Greet", sentFrom: "Hana" });
  * console.log(message.causeBy, message.sentFrom); // Greet Hana
  */
 export function parseMessage(wire: unknown): Message {
   takes("parseMessage", "message", wire, readable);
-  const own = ownForm(wire);
-  if ("wire" in own && isRecord(own.wire)) checkWire(own.wire);
+  if (isRecord(wire)) checkWire(wire);
   const parsed = MessageSchema.safeParse(wire);
   if (parsed.success) return parsed.data;
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got something else: ${z.prettifyError(parsed.error)}`);

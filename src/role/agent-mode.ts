@@ -5,6 +5,7 @@ import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { AgentResult } from "../agent/events.ts";
 import { ControlError, StepError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import { defined } from "../kernel/value-kind.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { type ChatMessage, toChat } from "../model/chat-message.ts";
@@ -95,9 +96,8 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     tools: role.tools ?? [],
     memory,
     maxSteps: spec.maxReactLoop,
-    ...(output === undefined ? {} : { output }),
     clock: rc.clock,
-    ...(rc.toolDeps === undefined ? {} : { deps: rc.toolDeps }),
+    ...defined({ output, deps: rc.toolDeps }),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),

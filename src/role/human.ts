@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { defined, isCount, isList, isRecord, isText } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { inputJsonSchema } from "../model/json-schema.ts";
 import type { HumanQuestion } from "../tool/approval.ts";
@@ -95,12 +95,7 @@ export function readyQuestion(question: string, o: AnyHumanAsk = {}): ReadyQuest
   checkDeadline(o.deadline);
   const form = formOf(o);
   const byDefault = o.default === undefined ? undefined : defaultOf(form, o.default, zodOf(schema) as z.ZodType | undefined);
-  return {
-    question,
-    ...(form === undefined ? {} : { form }),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-    ...(to === undefined ? {} : { to }),
-  };
+  return { question, ...defined({ form, default: byDefault, to }) };
 }
 
 const forms = new WeakMap<z.ZodType, QuestionForm>();
@@ -125,7 +120,7 @@ function formOf({ schema, choices, words }: AnyHumanAsk): QuestionForm | undefin
   const listed = choices.map(choiceOf);
   const doubled = listed.find(({ value }, nth) => listed.findIndex((other) => other.value === value) !== nth);
   if (doubled !== undefined) throw invalid("choices that differ", doubled.value);
-  const form: QuestionForm = { kind: "choices", choices: listed, ...(words === undefined ? {} : { words }) };
+  const form: QuestionForm = { kind: "choices", choices: listed, ...defined({ words }) };
   checkSize(form);
   return form;
 }
@@ -137,7 +132,7 @@ function choiceOf(given: unknown): Choice {
   const { value, label } = isRecord(given) ? given : { value: given, label: undefined };
   if (!isWords(value) || (label !== undefined && !isWords(label)))
     throw invalid(`choices that are texts of at most ${MAX_TEXT} characters or { value, label }`, given);
-  return { value, ...(label === undefined ? {} : { label }) };
+  return { value, ...defined({ label }) };
 }
 
 function isWords(value: unknown): value is string {

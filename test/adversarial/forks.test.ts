@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
-import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
@@ -12,7 +11,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { answering, contents, listener } from "../runtime/town.ts";
+import { answering, listener } from "../runtime/town.ts";
 import { stillClock } from "../properties/outside.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 
@@ -154,36 +153,6 @@ describe("a message that is another in a fork", () => {
     expect(JSON.stringify(await eventsOf(journal, "f"))).not.toContain("my-password");
     expect(JSON.stringify(result.messages)).not.toContain("my-password");
   });
-
-  test("is frozen as all are, whatever store it comes from", async () => {
-    const { events } = await parent();
-    const store = await journalWith("parent", events);
-    const frozen: boolean[] = [];
-    const looking = [
-      defineRole({ name: "Sayer", actions: [Say] }),
-      answering("Asker", (rc) => void frozen.push(...rc.news.map((news) => Object.isFrozen(news) && Object.isFrozen(news.metadata))), {
-        watch: [Say],
-      }),
-    ];
-    await team(store, looking).team.fork("parent", { id: "f", at: seqOf(events, "Sayer") + 1 }).result;
-    expect(frozen).toEqual([true]);
-  });
-
-  test.each([
-    ["dropped", { drop: true }],
-    ["edited", { content: "else" }],
-  ])("is refused when somebody has read it, or has begun to: %s", async (_name, how) => {
-    const { journal, events } = await parent();
-    const seq = seqOf(events, "Sayer");
-    const started = seqOf(events, "Asker", "act.started");
-    for (const at of [started, started + 1, started + 2, events.length - 1]) {
-      const { error } = await team(journal, pair()).team.fork("parent", { at, change: [{ seq, ...how }] }).result;
-      expect([at, error?.code, error?.message]).toEqual([at, "FORK_CHANGE", expect.stringContaining("Asker has read")]);
-    }
-    const unread = await team(journal, pair()).team.fork("parent", { at: started - 1, change: [{ seq, ...how }] }).result;
-    expect(unread.status).toBe("finished");
-    expect(await journal.runs()).toHaveLength(2);
-  });
 });
 
 describe("a fork under an id that is taken", () => {
@@ -197,19 +166,5 @@ describe("a fork under an id that is taken", () => {
     expect((await under.result).status).toBe("finished");
     expect(one.resume("busy")).not.toBe(under);
     expect((await one.fork("parent", { id: "parent" }).result).error?.code).toBe("RUN_EXISTS");
-  });
-});
-
-describe("a fork with money", () => {
-  test("that changes a prompt pays within its own budget and saves the rest", async () => {
-    const { journal, cost } = await parent([...pair(), listener("Bystander")], { budget: usd(1) });
-    const Other = defineAction({ name: "Ask", prompt: (ctx) => `Muse on ${ctx.text}` });
-    const [sayer] = pair();
-    const changed = [sayer as Role, defineRole({ name: "Asker", watch: [Say], actions: [Other] }), listener("Bystander")];
-    const fork = team(journal, changed, { budget: usd(1) });
-    const result = await fork.team.fork("parent", { id: "f", at: 1 }).result;
-    expect([result.status, fork.calls(), result.fork?.saved, contents(result.outputs).length]).toEqual(["finished", 1, 0, 1]);
-    expect(result.cost.known).toBeGreaterThan(0);
-    expect(cost).toBeGreaterThan(0);
   });
 });

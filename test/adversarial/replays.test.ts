@@ -92,18 +92,6 @@ describe("a replay", () => {
     const other = await replayed(events, (rc) => rc.message("no wait"), { onFailure: "skip" });
     expect(other.error?.data).toMatchObject({ kind: "not asked", name: "wait" });
   });
-
-  test("gives messages that nobody can change, whatever store they come from", async () => {
-    const journal = memoryJournal();
-    const changing: React = (rc) => {
-      const [news] = rc.news;
-      expect(() => Object.assign(news ?? {}, { content: "else" })).toThrow(TypeError);
-      return rc.message("as it was");
-    };
-    await new Team({ seed: "s", journal, roles: [answering("Ann", changing)] }).run("go", { id: "r" }).result;
-    const result = await replayed(await eventsOf(journal, "r"), changing);
-    expect([result.status, result.error?.message]).toEqual(["finished", undefined]);
-  });
 });
 
 describe("a step that must not happen twice", () => {

@@ -8,7 +8,6 @@ import {
   type Message,
   memoryJournal,
   type RunEvent,
-  StepError,
   Team,
   usd,
 } from "../../src/index.ts";
@@ -35,14 +34,6 @@ async function eventsOf(journal: Journal, runId: string): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   for await (const event of journal.read(runId, 0)) events.push(event);
   return events;
-}
-
-async function cutAfter(journal: Journal, runId: string, isLast: (event: RunEvent) => boolean): Promise<Journal> {
-  const events = await eventsOf(journal, runId);
-  const cut = memoryJournal();
-  await cut.create(runId);
-  await cut.append(runId, (await cut.claim(runId)).epoch, 0, events.slice(0, events.findIndex(isLast) + 1));
-  return cut;
 }
 
 describe("a run of roles that never wait", () => {
@@ -93,25 +84,6 @@ describe("RunLog.W2 durable waits for what was recorded before, and no longer", 
     await team.run("go", { rounds: 2_000 }).result;
     expect(began).toBeGreaterThan(0);
     expect(began).toBeLessThan(20);
-  });
-});
-
-describe("a step that must not happen twice", () => {
-  it("is not repeated when nobody knows whether it happened: the run says so and waits for a person", async () => {
-    let charged = 0;
-    const Pay = defineAction({
-      name: "Pay",
-      run: (ctx) => ctx.step("charge card", { amount: 5 }, async () => ((charged += 1), "paid"), { idempotent: false }),
-    });
-    const journal = memoryJournal();
-    const roles = [defineRole({ name: "A", actions: [Pay] })];
-    await new Team({ seed: 1, roles, journal }).run("go", { id: "r" }).result;
-    const cut = await cutAfter(journal, "r", (event) => event.type === "step.started");
-    const resumed = await new Team({ seed: 1, roles, journal: cut }).resume("r").result;
-    expect(charged).toBe(1);
-    expect(resumed.status).toBe("failed");
-    expect(resumed.error).toBeInstanceOf(StepError);
-    expect(resumed.error?.code).toBe("STEP_UNCERTAIN");
   });
 });
 

@@ -60,14 +60,3 @@ describe("a span of work", () => {
     expect(listeners()).toBe(1);
   });
 });
-
-describe("many who wait on one span", () => {
-  it("are all rejected when it is ended, and none is kept once its work is done", async () => {
-    const span = new CancellationScopes(new AbortController().signal).begin();
-    const done = Array.from({ length: 20 }, (_, n) => span.until(Promise.resolve(n)));
-    await expect(Promise.all(done)).resolves.toHaveLength(20);
-    const waiting = Array.from({ length: 20 }, () => span.until(endless()));
-    span.end(new AbortedError("over"));
-    for (const each of waiting) await expect(each).rejects.toThrow("over");
-  });
-});

@@ -25,12 +25,6 @@ describe("what a brain memory holds", () => {
     expect(brain.history[0]).toBe(heard);
   });
 
-  it("takes no message twice", () => {
-    const { brain } = brainWith();
-    brain.addTalk(said(1));
-    expect([brain.addTalk(said(1)), brain.addAnswer(said(1)), brain.history.length]).toEqual([false, false, 1]);
-  });
-
   it("[R079: last_history_id was never used] a message that the summary covers is not new when it is said again", async () => {
     const { brain, model } = brainWith();
     talk(brain, 1, 10);
@@ -68,13 +62,6 @@ describe("what a brain memory holds", () => {
     expect(await brain.save()).toBe(true);
     brain.setHistorySummary("all of it");
     expect(brain.isDirty).toBe(false);
-  });
-
-  it("what is handed out is the caller's own", () => {
-    const { brain } = brainWith();
-    talk(brain, 1, 2);
-    brain.history.pop();
-    expect(brain.history).toHaveLength(2);
   });
 
   it.each([

@@ -80,20 +80,6 @@ describe("the window", () => {
     expect(memory.tokens).toBe(4 + 1 + 1_024);
   });
 
-  it("drops more when an answer turns out long", () => {
-    const tokens = { name: "characters", count: (text: string) => text.length };
-    const memory = filled(new ChatMemory({ maxTokens: 200, tokens }), user("goal"), calls("a"));
-    expect(memory.messages).toHaveLength(2);
-    memory.add(result("a", "x".repeat(190)));
-    expect(memory.messages.map(({ role }) => role)).toEqual(["assistant", "tool"]);
-  });
-
-  it("limits a batch as a whole", () => {
-    const memory = new ChatMemory({ maxMessages: 2 });
-    expect(memory.addAll([user("1"), user("2"), user("3")])).toBe(3);
-    expect(told(memory.messages)).toEqual(["user 2", "user 3"]);
-  });
-
   it("a batch with something in it that is no message adds nothing", () => {
     const memory = new ChatMemory();
     expect(() => memory.addAll([user("1"), { role: "oracle" } as unknown as ChatMessage])).toThrow(/CHAT_MESSAGE_INVALID|role/);

@@ -1,12 +1,9 @@
 // One process that works on long-term memories until it is killed. Its one argument is JSON: { path, other?, job, from }. It tells every
 // job that has been acknowledged as one line, written at once. Built code is what it runs, as a user's program does.
 import { writeSync } from "node:fs";
-import { BrainMemory, createMessage, hashingEmbedder, LongTermMemory, MemoryStorage } from "../../dist/src/index.js";
-import { fileCache } from "../../dist/src/adapters/file-cache.js";
+import { createMessage, hashingEmbedder, LongTermMemory, MemoryStorage } from "../../dist/src/index.js";
 import { sqliteStore } from "../../dist/src/adapters/sqlite.js";
 import { ShardedStorage } from "../../dist/src/memories.js";
-import { scriptedModel } from "../../dist/src/testing/index.js";
-import { countingSummary } from "./counting-summary.mjs";
 
 const { path, other, job, from } = JSON.parse(process.argv[2]);
 
@@ -32,32 +29,6 @@ const jobs = {
     for (;;) {
       await storage.rebuild();
       tell("rebuilt");
-    }
-  },
-
-  /** Talks without end, and sums up; every number told is stored. What else it tells are places to be killed at. */
-  async compress() {
-    const model = scriptedModel((request) => {
-      tell("asked");
-      return countingSummary(request);
-    });
-    const files = fileCache({ dir: path });
-    const cache = {
-      get: (...all) => files.get(...all),
-      async set(...all) {
-        await files.set(...all);
-        tell("written");
-      },
-      delete: (...all) => files.delete(...all),
-      close: () => files.close(),
-    };
-    const brain = new BrainMemory({ model, cache, key: "talk", maxMessages: 3 });
-    await brain.load();
-    for (let n = from; ; n++) {
-      brain.addTalk(message(n));
-      await brain.save();
-      tell(`${n}`);
-      await brain.compress();
     }
   },
 

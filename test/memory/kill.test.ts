@@ -2,20 +2,16 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { fileCache } from "../../src/adapters/file-cache.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { BrainMemory } from "../../src/memory/brain-memory.ts";
 import { hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
-import { scriptedModel } from "../../src/testing/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { figure, tries } from "../long.ts";
-import { isDoubled, numbersIn } from "./counting-summary.mjs";
 import { say } from "./storage-setup.ts";
 
 /*
- * SIGKILL while a real process stores, makes vectors again, sums up, or moves messages between files. `npm test` kills a few, and
+ * SIGKILL while a real process stores messages, computes vectors again, or moves messages between files. `npm test` kills a few, and
  * `npm run long -- kill` more than two hundred.
  */
 
@@ -30,7 +26,7 @@ afterAll(() => {
 interface Task {
   readonly path: string;
   readonly other?: string;
-  readonly job: "persist" | "rebuild" | "reshard" | "compress";
+  readonly job: "persist" | "rebuild" | "reshard";
   readonly from?: number;
 }
 
@@ -117,28 +113,4 @@ describe("a process that is killed", () => {
       await sharded.close();
     }
   });
-
-  it(
-    "while it summarizes a conversation has every message, in the history or in the summary, and in one of them only",
-    { tags: "kill", timeout: 600_000 },
-    async () => {
-      const path = join(scratch, "brain");
-      let next = 0;
-      for (let life = 0; life < tries(3, 60); life++) {
-        const told = await killedAfter(9 + (life % 11), { path, job: "compress", from: Math.max(0, next - 2) });
-        next = Math.max(next, ...told.filter((line) => /^\d+$/.test(line)).map((line) => Number(line) + 1));
-        const brain = new BrainMemory({ model: scriptedModel([]), cache: fileCache({ dir: path }), key: "talk" });
-        expect(await brain.load()).toEqual({ kind: "loaded" });
-        const talked = brain.history.map(({ id }) => Number(id.slice(1)));
-        const covered = new Set(numbersIn(brain.summary));
-        const everything = Array.from({ length: next }, (_, n) => n);
-        expect(everything.filter((n) => !covered.has(n) && !talked.includes(n))).toEqual([]);
-        expect(talked.filter((n) => covered.has(n))).toEqual([]);
-        expect([...covered].filter((n) => !brain.originals.some(({ id }) => id === `m${n}`))).toEqual([]);
-        expect(new Set(talked).size).toBe(talked.length);
-        expect(isDoubled(brain.summary)).toBe(false);
-        if (life > 0) expect(covered.size).toBeGreaterThan(0);
-      }
-    },
-  );
 });

@@ -25,21 +25,6 @@ function breakable(): MessageStore & { isBroken: boolean; adds: number } {
 }
 
 describe("LongTermMemory", () => {
-  it("answers as a memory does", () => {
-    const memory = memoryOver(inMemoryStore());
-    expect(memory.addBatch([say("a"), say("b", "other words", { causeBy: "Plan", role: "assistant" }), say("a")])).toBe(2);
-    expect([memory.add(say("b")), memory.size, memory.has("a")]).toEqual([false, 2, true]);
-    expect(memory.get(1).map(({ id }) => id)).toEqual(["b"]);
-    expect(() => memory.get(-1)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
-    expect(memory.getByAction("Plan").map(({ id }) => id)).toEqual(["b"]);
-    expect(memory.getByActions(["Plan"]).map(({ id }) => id)).toEqual(["b"]);
-    expect(memory.getByRole("assistant").length + memory.getByContent("other").length + memory.tryRemember("other").length).toBe(3);
-    expect(memory.newestBy("Plan")?.id).toBe("b");
-    expect(memory.findNews([say("a"), say("c")]).map(({ id }) => id)).toEqual(["c"]);
-    expect(memory.getByPosition(0)?.id).toBe("a");
-    expect([...memory].length + [...memory.newestFirst()].length + memory.toJSON().messages.length).toBe(6);
-  });
-
   it("LongTermMemory.P1 is durable when persist has resolved, and comes back", async () => {
     const store = inMemoryStore();
     const memory = memoryOver(store);

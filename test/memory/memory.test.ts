@@ -1,7 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
-import { type Addressable, UserRequirement } from "../../src/message/address.ts";
 import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth } from "./naive-memory.ts";
@@ -19,10 +18,6 @@ function memoryOf(...names: string[]): Memory {
 
 function ids(messages: Iterable<Message>): string[] {
   return [...messages].map((message) => message.id);
-}
-
-function longContent(n: number): string {
-  return `${"a".repeat(200)}${String(n).padStart(6, "0")}${"b".repeat(300)}`;
 }
 
 const options = fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) });
@@ -76,44 +71,6 @@ describe("Memory", () => {
       );
     },
   );
-
-  test.each([
-    ["ids that count up", {}, (n: number) => said(`Writer#${n}.0`)],
-    ["long contents with one difference", { ignoreId: true }, (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 })],
-    ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
-  ])(
-    "Memory.M1 Memory.M3 of very many messages it holds each once, finds and forgets it: %s",
-    { tags: "numbers" },
-    (_what, given, make) => {
-      const count = tries(3_000, 10_000);
-      const memory = new Memory(given);
-      const messages = Array.from({ length: count }, (_, n) => make(n));
-      for (const message of messages) expect([memory.has(message), memory.add(message), memory.add(message)]).toEqual([false, true, false]);
-      const held = messages.slice(-(memory.limit ?? count));
-      expect(memory.get()).toEqual(held);
-      expect(messages.filter((message) => memory.has(message))).toEqual(held);
-      for (const [n, message] of held.entries()) if (n % 5 !== 0) expect(memory.delete(message)).toBe(true);
-      const left = held.filter((_, n) => n % 5 === 0);
-      expect(memory.get()).toEqual(left);
-      expect(messages.filter((message) => memory.has(message))).toEqual(left);
-      for (const message of messages.slice(-6_000)) expect(memory.add(message)).toBe(!left.includes(message));
-      expect(memory.get()).toEqual([...left, ...messages.slice(-6_000).filter((message) => !left.includes(message))]);
-    },
-  );
-
-  test("Memory.M2 it shares the message object and never changes it", () => {
-    const message = said("a");
-    const memory = new Memory();
-    memory.add(message);
-    expect([
-      memory.get()[0],
-      memory.getByAction("Talk")[0],
-      memory.getByRole("user")[0],
-      memory.getByPosition(0),
-      memory.newestBy("Talk"),
-    ]).toEqual(Array.from({ length: 5 }, () => message));
-    expect(memory.get()[0]).toBe(message);
-  });
 
   test(
     'Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message] with ignoreId the content decides, and ids stay',
@@ -182,27 +139,6 @@ describe("Memory", () => {
     expect(ids(memory.findNews([said("a"), said("b")]))).toEqual(["a"]);
   });
 
-  test("Memory.M4 [the bounded memory that deletes the newest] a limit of one keeps the newest", { tags: "numbers" }, () => {
-    const memory = new Memory({ limit: 1 });
-    memory.addBatch([said("a"), said("b"), said("c")]);
-    expect(ids(memory.get())).toEqual(["c"]);
-  });
-
-  test("after clear it is as new", { tags: "numbers" }, () => {
-    const memory = memoryOf("a", "b");
-    memory.getByAction("Talk");
-    memory.clear();
-    expect([memory.size, memory.get(), memory.getByAction("Talk"), memory.getByRole("user"), memory.deleteNewest()]).toEqual([
-      0,
-      [],
-      [],
-      [],
-      undefined,
-    ]);
-    expect(memory.add(said("a"))).toBe(true);
-    expect(ids(memory.getByAction("Talk"))).toEqual(["a"]);
-  });
-
   test("SlotList.A2 messages may be deleted while they are walked through", () => {
     for (const walk of ["oldest", "newest"] as const) {
       const memory = memoryOf(...Array.from({ length: 200 }, (_, n) => `m${n}`));
@@ -225,17 +161,6 @@ describe("Memory", () => {
       if (message.id === "m0") for (let n = 1; n < 99; n++) memory.delete(`m${n}`);
     }
     expect(seen).toEqual(["m0", "m99"]);
-  });
-
-  test("what an action says is the type of what is found under it", () => {
-    const WriteCode: Addressable<{ code: string }> = { name: "WriteCode" };
-    const memory = new Memory();
-    memory.add(createMessage("x", { causeBy: WriteCode, instructContent: { code: "1" } }));
-    expectTypeOf(memory.getByAction(WriteCode)).toEqualTypeOf<Message<{ code: string }>[]>();
-    expectTypeOf(memory.newestBy(WriteCode)).toEqualTypeOf<Message<{ code: string }> | undefined>();
-    expectTypeOf(memory.getByAction("WriteCode")).toEqualTypeOf<Message[]>();
-    expect(memory.newestBy(WriteCode)?.instructContent?.code).toBe("1");
-    expect(memory.getByAction(UserRequirement)).toEqual([]);
   });
 });
 

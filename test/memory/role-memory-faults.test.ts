@@ -60,23 +60,6 @@ describe("a memory that fails recalls nothing, and is reported", () => {
     expect((await team.replay("r").result).error).toBeUndefined();
   });
 
-  it.each([
-    ["too few vectors", (vectors: readonly ArrayLike<number>[]) => vectors.slice(1), "EMBEDDING_INVALID"],
-    [
-      "no numbers",
-      (vectors: readonly ArrayLike<number>[]) => vectors.map((vector) => Array.from(vector, (value, n) => (n === 9 ? Number.NaN : value))),
-      "EMBEDDING_INVALID",
-    ],
-    ["another dimension", (vectors: readonly ArrayLike<number>[]) => vectors.map(() => [1, 2, 3]), "EMBEDDING_DIMENSION"],
-  ])("an embedder that gives %s", async (_what, change, code) => {
-    const inner = paidEmbedder();
-    const embedder = { ...inner, embed: async (...args: Parameters<typeof inner.embed>) => change(await inner.embed(...args)) };
-    const journal = memoryJournal();
-    const team = new Team({ model: parrot(), journal, roles: [answerer("Ann", { memory: { store: await unread(3), embedder } })] });
-    expect((await team.run("fact", { id: "r" }).result).status).toBe("finished");
-    expect(recallsIn(await eventsOf(journal, "r"))[0]?.failed?.code).toBe(code);
-  });
-
   it("an embedder whose server is busy is asked again, and each try records its cost", async () => {
     const clock = simulatedClock();
     const embedder = paidEmbedder({ price: { input: 1, output: 0 } });

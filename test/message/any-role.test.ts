@@ -119,67 +119,7 @@ describe("a profile as the role of a message", () => {
   });
 });
 
-describe("a message as MetaGPT writes it", () => {
-  const wire = {
-    id: "a1",
-    content: "the design",
-    instruct_content: { class: "WriteDesignOutput", mapping: { file: "(<class 'str'>, Ellipsis)" }, value: { file: "a.py" } },
-    role: "assistant",
-    cause_by: "metagpt.actions.design_api.WriteDesign",
-    sent_from: "metagpt.roles.architect.Architect",
-    send_to: ["metagpt.roles.project_manager.ProjectManager", "Eve"],
-    metadata: { agent: "Bob" },
-  };
-
-  test("says who caused it, who sent it and who should hear it", () => {
-    expect(parseMessage(wire)).toMatchObject({
-      id: "a1",
-      causeBy: "WriteDesign",
-      sentFrom: "Architect",
-      sendTo: ["ProjectManager", "Eve"],
-      instructContent: { file: "a.py" },
-      metadata: { agent: "Bob" },
-    });
-  });
-
-  test.each([
-    [
-      "a user's",
-      { cause_by: "metagpt.actions.add_requirement.UserRequirement", sent_from: "", send_to: ["<all>"] },
-      ["UserRequirement", "", ["<all>"]],
-    ],
-    ["one without values", { cause_by: null, sent_from: null, send_to: null, instruct_content: null }, ["UserRequirement", "", ["<all>"]]],
-    ["one to a single name", { cause_by: "", send_to: "Bob", sent_from: "Mr. Smith" }, ["UserRequirement", "Mr. Smith", ["Bob"]]],
-    ["names without a path", { cause_by: "WritePRD", sent_from: "Alice", send_to: [] }, ["WritePRD", "Alice", ["<all>"]]],
-  ])("%s", (_which, fieldsOf, [causeBy, sentFrom, sendTo]) => {
-    expect(parseMessage({ content: "x", ...fieldsOf })).toMatchObject({ causeBy, sentFrom, sendTo });
-  });
-
-  test("a payload beside a module is its value, and another object stays as it is", () => {
-    const read = (instruct_content: unknown): unknown => parseMessage({ content: "x", instruct_content }).instructContent;
-    expect(read({ class: "A", module: "os", value: { n: 1 } })).toEqual({ n: 1 });
-    expect(read({ class: "A", value: 1 })).toEqual({ class: "A", value: 1 });
-  });
-
-  test("both forms are read where they say the same, and refused where they differ", () => {
-    const both = { content: "x", causeBy: "Review", cause_by: "app.actions.Review", sendTo: ["A", "B"], send_to: ["B", "A"] };
-    expect(parseMessage(both)).toMatchObject({ causeBy: "Review", sendTo: ["B", "A"] });
-    for (const differs of [
-      { causeBy: "Write" },
-      { sendTo: ["A"] },
-      { sentFrom: "A", sent_from: "B" },
-      { instructContent: 1, instruct_content: 2 },
-    ]) {
-      expect(() => parseMessage({ ...both, ...differs })).toThrow(/keep one of the two/);
-    }
-  });
-
-  test("a name that is not a string is refused", () => {
-    expect(() => parseMessage({ content: "x", cause_by: 5 })).toThrow(UsageError);
-    expect(() => parseMessage({ content: "x", send_to: [5] })).toThrow(UsageError);
-  });
-
-  test("a memory reads it too", () => {
-    expect(Memory.fromJSON({ messages: [wire] } as never).get()[0]).toMatchObject({ causeBy: "WriteDesign" });
-  });
+test("a message in the form of MetaGPT is refused, with the names here", () => {
+  expect(() => parseMessage({ content: "x", cause_by: "Review" })).toThrow("Did you mean causeBy?");
+  expect(() => Memory.fromJSON({ messages: [{ content: "x", cause_by: "Review" }] } as never)).toThrow(UsageError);
 });

@@ -5,8 +5,8 @@ import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/
 import { MessageQueue } from "../../src/message/message-queue.ts";
 import { tries } from "../long.ts";
 
-function said(id: string): Message {
-  return createMessage(`content of ${id}`, { id, timestamp: 0 });
+function said(id: string, priority?: number): Message {
+  return createMessage(`content of ${id}`, { id, timestamp: 0, priority });
 }
 
 function ids(messages: readonly Message[]): string[] {
@@ -15,7 +15,7 @@ function ids(messages: readonly Message[]): string[] {
 
 function queueOf(...pushes: readonly (readonly [id: string, priority?: number])[]): MessageQueue {
   const queue = new MessageQueue();
-  for (const [id, priority] of pushes) queue.push(said(id), { priority });
+  for (const [id, priority] of pushes) queue.push(said(id, priority));
   return queue;
 }
 
@@ -26,17 +26,11 @@ describe("MessageQueue", () => {
     expect([queue.popAll(), queue.peek(5)]).toEqual([[], []]);
   });
 
-  test("MessageQueue.Q1 [MetaGPT's heap had no sequence number: equal ones left in any order] equal priorities keep order", () => {
-    const queue = new MessageQueue();
-    const order = Array.from({ length: 200 }, (_, n) => `m${n}`);
-    for (const id of order) queue.push(said(id), { priority: 3 });
-    expect(ids(queue.popAll())).toEqual(order);
-  });
-
   test("MessageQueue.Q2 an id that waits is refused and changes nothing, not even by another priority", () => {
     const queue = queueOf(["a"], ["b"]);
-    expect(queue.push(said("b"), { priority: -1 })).toBe(false);
+    expect(queue.push(said("b", -1))).toBe(false);
     expect(queue.push(createMessage("other words", { id: "a" }))).toBe(false);
+    expect(() => queue.push(said("c"), { priority: 1 } as never)).toThrow(expect.objectContaining({ code: "OPTION_UNKNOWN" }));
     expect(queue.peek(9).map((message) => message.content)).toEqual(["content of a", "content of b"]);
   });
 
@@ -59,12 +53,6 @@ describe("MessageQueue", () => {
     expect(queue.size).toBe(3);
   });
 
-  test("peek and popAll return copies", () => {
-    const queue = queueOf(["a"], ["b"]);
-    queue.peek(2).pop();
-    expect(ids(queue.popAll())).toEqual(["a", "b"]);
-  });
-
   test.each([-1, 1.5, Number.NaN])("peek refuses %s", (n) => {
     expect(() => new MessageQueue().peek(n)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
   });
@@ -83,16 +71,6 @@ describe("MessageQueue", () => {
   test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("a limit of %s is refused", (limit) => {
     expect(() => new MessageQueue({ limit })).toThrow(UsageError);
   });
-
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "a priority of %s is refused and changes nothing",
-    (priority) => {
-      const queue = new MessageQueue();
-      expect(() => queue.push(said("a"), { priority })).toThrow(UsageError);
-      expect(queue.isEmpty).toBe(true);
-      expect(queue.push(said("a"))).toBe(true);
-    },
-  );
 
   test("MessageQueue.Q1 MessageQueue.Q2 property: it behaves as a plain sorted list does", { tags: "numbers" }, () => {
     type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "append" | "popAll" | "json" | "asked";
@@ -128,10 +106,10 @@ describe("MessageQueue", () => {
             const id = `m${each.push}`;
             const isHeld = model.some((entry) => entry.id === id);
             if (!isHeld && model.length === limit) {
-              expect(() => queue.push(said(id), { priority: each.priority })).toThrow(QueueFullError);
+              expect(() => queue.push(said(id, each.priority))).toThrow(QueueFullError);
               continue;
             }
-            expect(queue.push(said(id), { priority: each.priority })).toBe(!isHeld);
+            expect(queue.push(said(id, each.priority))).toBe(!isHeld);
             if (!isHeld) {
               model.push({ id, priority: each.priority });
               model.sort((a, b) => a.priority - b.priority);
@@ -144,20 +122,6 @@ describe("MessageQueue", () => {
         for (let n = 0; n <= 30; n++) expect(queue.has(`m${n}`)).toBe(model.some((entry) => entry.id === `m${n}`));
       }),
       { numRuns: tries(100, 1_200) },
-    );
-  });
-
-  test("MessageQueue.Q3 property: many priorities leave sorted, each by arrival", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer(), { maxLength: 200 }), (priorities) => {
-        const queue = new MessageQueue();
-        for (const [n, priority] of priorities.entries()) queue.push(said(`${n}`), { priority });
-        const expected = [...priorities.entries()].toSorted(([m, a], [n, b]) => a - b || m - n).map(([n]) => `${n}`);
-        expect(ids(queue.peek(priorities.length))).toEqual(expected);
-        const popped: string[] = [];
-        for (let message = queue.pop(); message !== undefined; message = queue.pop()) popped.push(message.id);
-        expect(popped).toEqual(expected);
-      }),
     );
   });
 
@@ -188,7 +152,7 @@ describe("MessageQueue as JSON", () => {
   test("[MetaGPT: what nobody had processed was lost on save] what waits is saved and comes back in order, with its priorities", () => {
     const queue = queueOf(["a", 2], ["b"], ["c", -1], ["d"]);
     const read = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue)));
-    read.push(said("e"), { priority: 1 });
+    read.push(said("e", 1));
     expect(ids(read.popAll())).toEqual(["c", "b", "d", "e", "a"]);
   });
 
@@ -196,20 +160,20 @@ describe("MessageQueue as JSON", () => {
     const queue = queueOf(["a"], ["b"]);
     const json = queue.toJSON();
     queue.push(said("c"));
-    expect(json.entries.map(({ message }) => message.id)).toEqual(["a", "b"]);
+    expect(json.messages.map(({ id }) => id)).toEqual(["a", "b"]);
     expect(ids(queue.popAll())).toEqual(["a", "b", "c"]);
   });
 
   test("messages carry the version of their wire form, and a limit stays in force", () => {
     const queue = new MessageQueue({ limit: 1 });
-    queue.push(said("a"), { priority: 4 });
+    queue.push(said("a", 4));
     const json = JSON.parse(JSON.stringify(queue)) as unknown;
-    expect(json).toEqual({ limit: 1, entries: [{ message: { v: MESSAGE_VERSION, ...said("a") }, priority: 4 }] });
+    expect(json).toEqual({ limit: 1, messages: [{ v: MESSAGE_VERSION, ...said("a", 4) }] });
     expect(() => MessageQueue.fromJSON(json).push(said("b"))).toThrow(QueueFullError);
   });
 
   test("messages of an older form are filled up, and come back frozen", () => {
-    const queue = MessageQueue.fromJSON({ entries: [{ message: { content: "hello", role: "user" } }] });
+    const queue = MessageQueue.fromJSON({ messages: [{ content: "hello", role: "user" }] });
     const message = queue.pop();
     expect(message).toMatchObject({ content: "hello", causeBy: "UserRequirement", sendTo: ["<all>"] });
     expect(Object.isFrozen(message)).toBe(true);
@@ -218,15 +182,11 @@ describe("MessageQueue as JSON", () => {
   test.each([
     ["nothing", undefined, "expected object"],
     ["a list", [], "expected object"],
-    ["no entries", {}, "entries"],
-    [
-      "[MetaGPT: an element that could not be loaded was pushed as None] a bad message",
-      { entries: [{ message: null }] },
-      "entries[0].message",
-    ],
-    ["a message of a newer version", { entries: [{ message: { v: MESSAGE_VERSION + 1, content: "x" } }] }, "newer version"],
-    ["a priority that is none", { entries: [{ message: { content: "x" }, priority: "high" }] }, "entries[0].priority"],
-    ["a limit that is none", { limit: 0, entries: [] }, "limit"],
+    ["no messages", {}, "messages"],
+    ["[MetaGPT: an element that could not be loaded was pushed as None] a bad message", { messages: [null] }, "messages[0]"],
+    ["a message of a newer version", { messages: [{ v: MESSAGE_VERSION + 1, content: "x" }] }, "newer version"],
+    ["a priority that is none", { messages: [{ content: "x", priority: "high" }] }, "messages[0].priority"],
+    ["a limit that is none", { limit: 0, messages: [] }, "limit"],
   ])("refuses %s, naming it", (_what, json, named) => {
     expect(() => MessageQueue.fromJSON(json)).toThrow(UsageError);
     expect(() => MessageQueue.fromJSON(json)).toThrow(named);

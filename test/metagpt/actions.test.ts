@@ -22,19 +22,6 @@ function lastWords(request: ChatRequest | undefined): string {
 }
 
 describe("what a model's reply becomes", () => {
-  test("[MetaGPT: filling in code always raised UnboundLocalError] a text comes as it is, fences, tags and ## included", async () => {
-    const code = "```js\n## not a heading\nconst a = '[/CONTENT]';\n```";
-    const { output } = await answerOf(defineAction({ name: "WriteCode" }), scriptedModel([code]));
-    expect(output?.content).toBe(code);
-  });
-
-  test("[MetaGPT: so did filling in a single field] one field is a schema like others, also without an object around it", async () => {
-    const One = defineAction({ name: "One", output: z.object({ title: z.string() }) });
-    expect((await answerOf(One, scriptedModel(['{"title":"2048"}']))).output?.instructContent).toEqual({ title: "2048" });
-    const Bare = defineAction({ name: "Bare", output: z.string() });
-    expect((await answerOf(Bare, scriptedModel(['{"value":"2048"}']))).output?.instructContent).toBe("2048");
-  });
-
   test("[MetaGPT: list and dict values of a reply went through eval] a reply is data: no JSON is asked for again, and never run", async () => {
     const reached = globalThis as { pwned?: boolean };
     const Names = defineAction({ name: "Names", output: z.object({ names: z.array(z.string()) }) });
@@ -45,21 +32,6 @@ describe("what a model's reply becomes", () => {
     expect(output?.instructContent).toEqual({ names: ["__import__('os').system('id')", "${globalThis.pwned = true}"] });
     expect(model.calls).toHaveLength(2);
     expect(reached.pwned).toBeUndefined();
-  });
-
-  test("[MetaGPT: a reply that did not parse cost up to 18 more calls] it costs two more, and then the run says what was wrong", async () => {
-    const model = scriptedModel(() => '{"count":"many"}');
-    const { status, error } = await answerOf(defineAction({ name: "Count", output: z.object({ count: z.number() }) }), model);
-    expect([status, error?.code, model.calls.length]).toEqual(["failed", "OUTPUT_INVALID", 3]);
-    expect(error?.message).toContain("count");
-    expect(error?.data).toMatchObject({ text: '{"count":"many"}' });
-  });
-
-  test("[MetaGPT: fields the model left out or made up were warned of, and the rest went on] they do not fit", async () => {
-    const Pair = defineAction({ name: "Pair", output: z.strictObject({ left: z.string(), right: z.string() }) });
-    const model = scriptedModel(['{"left":"l"}', '{"left":"l","right":"r"}']);
-    expect((await answerOf(Pair, model)).output?.instructContent).toEqual({ left: "l", right: "r" });
-    expect(lastWords(model.calls[1])).toContain("right");
   });
 });
 
@@ -130,11 +102,5 @@ describe("definitions hold nothing of a run", () => {
       }),
     );
     expect(results.map(({ output }) => output?.content)).toEqual(ideas.map((idea) => `${idea}: review the ${idea}`));
-  });
-
-  test("[MetaGPT: an action without a node raised NotImplementedError] one that is only a name asks the model with the news", async () => {
-    const model = scriptedModel(["pong"]);
-    expect((await answerOf(defineAction({ name: "Ping" }), model, "ping")).output?.content).toBe("pong");
-    expect(lastWords(model.calls[0])).toBe("ping");
   });
 });

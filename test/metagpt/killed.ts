@@ -22,7 +22,7 @@ export async function recorded(company: Company, idea = "go"): Promise<{ events:
 }
 
 /** What a run says, however often it was killed on the way. */
-export function outcome({ status, rounds, messages, outputs, error }: RunResult): unknown {
+function outcome({ status, rounds, messages, outputs, error }: RunResult): unknown {
   const said = messages.map(({ timestamp: _timestamp, ...rest }) => rest);
   return { status, rounds, said, outputs: contents(outputs), error: error?.code };
 }

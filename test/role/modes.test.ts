@@ -120,6 +120,8 @@ describe("parseChoice", () => {
     ["I choose 3.", 3],
     ["-1", -1],
     ["done: -1", -1],
+    ["-1: all of the 2 are done", -1],
+    ["3, then 1 and 2", 3],
     ["12", undefined],
     ["-2", undefined],
     ["", undefined],
@@ -127,21 +129,6 @@ describe("parseChoice", () => {
     ["99999999999999999999999", undefined],
   ])("%j of twelve", (reply, choice) => {
     expect(parseChoice(reply, 12)).toEqual(choice);
-  });
-});
-
-describe("what a definition must say", () => {
-  test.each<[string, Omit<RoleOptions, "name">]>([
-    ["maxReactLoop 0", { maxReactLoop: 0 }],
-    ["maxReactLoop NaN", { maxReactLoop: Number.NaN }],
-    ["a timeout of nothing", { timeout: 0 }],
-    ["a timeout that is no number", { timeout: Number.NaN }],
-    ["a memory of no messages", { memoryLimit: 0 }],
-    ["an unknown mode", { reactMode: "by_magic" as "react" }],
-    ["an unknown failure policy", { onFailure: "shrug" as "skip" }],
-    ["retries that are no number", { onFailure: { retry: Number.NaN, then: "stop" } }],
-  ])("%s is refused when it is hired", (_what, options) => {
-    expect(() => alone({ ...options, actions: naming(2) })).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
   });
 });
 

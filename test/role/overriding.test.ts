@@ -159,15 +159,4 @@ describe("react", () => {
     const { output } = await onGo(defineRole({ name: "Ann", react: (rc) => rc.message("one") }));
     expect(output).toMatchObject({ causeBy: "Ann", sentFrom: "Ann", parents: ["user#1"] });
   });
-
-  test.each<[string, unknown]>([
-    ["a text", "just a text"],
-    ["a number", 3],
-    ["a list of texts", ["a"]],
-  ])("%s is refused with a word of what is expected", async (_what, said) => {
-    const { status, error } = await onGo(defineRole({ name: "Ann", react: () => said as Said }));
-    expect(status).toBe("failed");
-    expect(error).toMatchObject({ code: "ACTION_RESULT" });
-    expect(error?.message).toContain("Ann");
-  });
 });

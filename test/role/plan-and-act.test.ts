@@ -56,32 +56,6 @@ describe("plan_and_act with tasks of its own", () => {
     expect((await environment.run()).output?.content).toBe("0/0\n\n1/1\n\n2/2");
   });
 
-  test.each([
-    [
-      "a cycle",
-      [
-        { id: "a", dependsOn: ["b"], instruction: "" },
-        { id: "b", dependsOn: ["a"], instruction: "" },
-      ],
-      "PLAN_CYCLE",
-    ],
-    ["an unknown dependency", [{ id: "a", dependsOn: ["z"], instruction: "" }], "PLAN_UNKNOWN_DEPENDENCY"],
-    [
-      "two of one id",
-      [
-        { id: "a", instruction: "" },
-        { id: "a", instruction: "" },
-      ],
-      "PLAN_DUPLICATE_ID",
-    ],
-  ])("%s fails the activation, and the role has no plan", async (_what, tasks, code) => {
-    const environment = planner({ planTasks: () => tasks });
-    environment.publishMessage("go");
-    const { status, error } = await environment.run();
-    expect([status, error?.code]).toEqual(["failed", code]);
-    expect(environment.getRole("Ann")?.plan.tasks).toEqual([]);
-  });
-
   test("tasks that an action adds are taken too, up to the bound", async () => {
     let taken = 0;
     const endless: Action = defineAction({

@@ -85,14 +85,14 @@ describe("the priority of a message", () => {
 describe("a priority is kept by", () => {
   const urgent = to("urgent", -1.5);
 
-  test("JSON, the wire form, the form of MetaGPT, a queue and a memory", () => {
+  test("JSON, the wire form, a queue and a memory", () => {
     expect(parseMessage(JSON.parse(JSON.stringify(serializeMessage(urgent))))).toEqual(urgent);
-    expect(parseMessage({ content: "x", cause_by: "Y", priority: 3 }).priority).toBe(3);
+    expect(parseMessage({ content: "x", priority: 3 }).priority).toBe(3);
     expect(() => parseMessage({ content: "x", priority: "3" })).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
     expect(Memory.fromJSON(memoryOf(urgent).toJSON()).get()).toEqual([urgent]);
     const queue = new MessageQueue();
     for (const message of [to("a"), urgent, to("b", 2)]) queue.push(message);
-    queue.push(to("own", 7), { priority: 0 });
+    queue.push(to("own"));
     const again = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue.toJSON())));
     expect([contents(again.popAll()), contents(queue.popAll())]).toEqual(Array(2).fill(["urgent", "a", "own", "b"]));
   });

@@ -50,6 +50,9 @@ export interface Wrong {
   readonly given: readonly unknown[];
 }
 
+/** A member that no options have. */
+const UNKNOWN = "unheardOf";
+
 /** Every way to have one argument, or one member of an argument, wrong. */
 export function wrongCalls(make: () => readonly unknown[]): readonly Wrong[] {
   return places(make(), []).flatMap(({ path, wrongs }) =>
@@ -71,7 +74,8 @@ function places(value: unknown, path: readonly string[]): readonly Place[] {
   const here = path.length === 0 ? [] : [{ path, wrongs: wrongsOf(value) }];
   const held = value instanceof Right && value.within === "wrong" ? value.value : value;
   const inner = !isBranch(held) ? {} : Array.isArray(held) && path.length > 0 ? held.slice(0, 1) : held;
-  return [...here, ...Object.entries(inner).flatMap(([name, member]) => places(member, [...path, name]))];
+  const unknown = path.length === 1 && isBranch(held) && !Array.isArray(held) ? [{ path: [...path, UNKNOWN], wrongs: [1] }] : [];
+  return [...here, ...unknown, ...Object.entries(inner).flatMap(([name, member]) => places(member, [...path, name]))];
 }
 
 /** Puts a wrong value at a place, and takes the marks away. */
@@ -80,7 +84,8 @@ function bare(given: unknown, path: readonly string[] | undefined, wrong: unknow
   if (given instanceof Right && given.within === "whole") return given.value;
   const value = given instanceof Right ? given.value : given;
   if (!isBranch(value)) return value;
-  const entries = Object.entries(value).map(
+  const members = path?.length === 1 && path[0] === UNKNOWN ? { ...value, [UNKNOWN]: undefined } : value;
+  const entries = Object.entries(members).map(
     ([name, member]) => [name, bare(member, path !== undefined && path[0] === name ? path.slice(1) : undefined, wrong)] as const,
   );
   return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
