@@ -1,7 +1,7 @@
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Deps } from "../kernel/deps.ts";
-import type { EffectPort } from "../kernel/effect.ts";
+import { anEffectPort, type EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Role } from "../role/role.ts";
@@ -10,7 +10,7 @@ import type { CallTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
-import type { FailurePolicy } from "../role/failure-policy.ts";
+import { type FailurePolicy, isFailurePolicy } from "../role/failure-policy.ts";
 import type { Mailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
 import type { EdgeDecisions, EdgePolicy } from "./edges/edge-policy.ts";
@@ -103,25 +103,23 @@ export interface EnvironmentOptions {
 }
 
 export const environmentOptions: Known<EnvironmentOptions> = {
-  ...kinds.each(kinds.checked, "model", "models", "memory", "seed", "scheduler", "delivery", "concurrency", "onFailure", "onDeadAddress"),
-  ...kinds.each(
-    kinds.checked,
-    "human",
-    "limits",
-    "calls",
-    "deps",
-    "effects",
-    "uncertainAfter",
-    "secrets",
-    "messageLimit",
-    "edges",
-    "mailbox",
-  ),
+  ...kinds.each(kinds.checked, "memory", "scheduler", "limits", "calls", "deps", "edges", "mailbox"),
   ...kinds.each(kinds.text, "description", "id"),
+  ...kinds.each(kinds.size, "concurrency", "messageLimit"),
+  model: kinds.model,
+  models: kinds.record(kinds.model),
+  seed: kinds.seed,
   clock: kinds.clock,
+  delivery: kinds.oneOf("hire", "shuffled", "sender"),
+  onFailure: { says: '"stop", "skip" or retry(n)', fits: isFailurePolicy },
+  onDeadAddress: kinds.oneOf("warn", "fail"),
+  human: kinds.function,
   logger: kinds.logger,
   prices: kinds.record(kinds.price),
+  effects: anEffectPort,
   journal: kinds.journal,
+  uncertainAfter: kinds.count,
+  secrets: kinds.secrets,
 };
 
 /** The record of an environment, from which it is restored. */
@@ -155,7 +153,11 @@ export interface EnvironmentRunOptions {
   readonly signal?: AbortSignal;
 }
 
-export const environmentRunOptions: Known<EnvironmentRunOptions> = kinds.each(kinds.checked, "rounds", "stopWhen", "signal");
+export const environmentRunOptions: Known<EnvironmentRunOptions> = {
+  rounds: kinds.count,
+  stopWhen: kinds.function,
+  signal: kinds.signal,
+};
 
 export interface RunBacking {
   readonly state?: RunState;

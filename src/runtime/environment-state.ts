@@ -12,7 +12,7 @@ import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { nextSeed, presentMeter } from "../model/meter.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
-import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
+import { checkOptions } from "./check-options.ts";
 import { recordedEdges } from "./edges/edge-policy.ts";
 import type { RunBounds } from "./engine.ts";
 import {
@@ -32,9 +32,11 @@ import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snap
 
 export function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
   takes("new Environment", "what a team gives it", backing, object("an object"));
-  if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
+  // A team has checked the options of its runs.
+  if (backing.state !== undefined) return;
+  checkKnownOptions("new Environment", options, environmentOptions);
   checkOptions(options);
-  if (backing.state === undefined) checkRecord(options);
+  checkRecord(options);
 }
 
 function checkRecord({ journal, id, memory }: EnvironmentOptions): void {
@@ -54,9 +56,6 @@ function invalid(expected: string, came: string, todo: string): UsageError {
 export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
   const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
-  checkWhole(rounds, "rounds", 0);
-  checkStopCondition(stopWhen);
-  checkSignal(signal);
   const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
   return { roundsLeft: roundsLeftOf(state, rounds), checkpoint, signal };
 }

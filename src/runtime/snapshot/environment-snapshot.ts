@@ -7,6 +7,7 @@ import { listed, valueText } from "../../kernel/value-text.ts";
 import type { Role } from "../../role/role.ts";
 import { rolesIn } from "../../role/role-parts.ts";
 import { roleSpec } from "../../role/role-spec.ts";
+import { checkOptions } from "../check-options.ts";
 import { assertSameEdges } from "../edges/edge-policy.ts";
 import type { Environment } from "../environment.ts";
 import type { EnvironmentOptions, RestoreOptions, RunBacking } from "../environment-options.ts";
@@ -58,6 +59,7 @@ function environmentWith(
   make: MakeEnvironment,
 ): Environment {
   const { state } = backing;
+  checkOptions(options);
   const mask = maskSecrets(options.secrets ?? []);
   recordedBy(state, options.scheduler, mask);
   assertSameEdges(state.edges, options.edges, mask);

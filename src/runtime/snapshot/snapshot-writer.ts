@@ -1,3 +1,4 @@
+import { withTimeout } from "../../kernel/abort.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { errorRecord, JournalError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../record/event.ts";
@@ -82,11 +83,9 @@ export class SnapshotWriter {
   /** Resolves when no snapshot is being written, or when that takes too long. */
   async rest(): Promise<void> {
     const work = this.#work;
-    if (work === undefined) return;
-    let cancel = (): void => {};
-    const late = new Promise<void>((resolve) => (cancel = this.#parts.clock.timer(PATIENCE, resolve)));
-    await Promise.race([work, late]);
-    cancel();
+    const forever = new AbortController().signal;
+    // A late snapshot is stored all the same.
+    if (work !== undefined) await withTimeout(this.#parts.clock, PATIENCE, "a snapshot", forever, () => work).catch(() => {});
   }
 
   get #due(): number {
