@@ -19,7 +19,7 @@ import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/funds.ts";
 import type { AnswerSource } from "./steps/answer-source.ts";
-import type { SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
+import type { SnapshotWriterParts } from "./snapshot/snapshot.ts";
 import type { OwnRun } from "./own-run.ts";
 import type { Journal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";

@@ -42,16 +42,15 @@ import {
   recordOf,
   userMessage,
   writerOf,
+  type RoleView,
+  roleView,
 } from "./environment-state.ts";
-import { firstWarnings } from "./first-warnings.ts";
-import { HiredRoles } from "./hired-roles.ts";
+import { firstWarnings, HiredRoles, Opening } from "./hired-roles.ts";
 import { Announcer, ObserverRegistry, RunWarnings } from "./observers.ts";
-import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
 import type { OwnRun } from "./own-run.ts";
 import { RoleMemories } from "./role-memories.ts";
-import { type RoleView, roleView } from "./role-view.ts";
 import { recordedEnd, type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**

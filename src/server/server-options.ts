@@ -14,7 +14,7 @@ import type { MicroUsd } from "../model/money.ts";
 import { checkWhole } from "../runtime/check-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
-import type { OnTeamChange } from "../team/team-change.ts";
+import type { OnTeamChange } from "../team/crew.ts";
 import { sureLogger } from "./json-logger.ts";
 import type { Tenant } from "./tenants.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { shippedCrews } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
+import { EVENT_TYPES } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { command, freshFolder, expectRefusal } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { canonicalJson, type Json } from "../../src/kernel/json.ts";
 import type { Message } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { StateDraft } from "../../src/runtime/turn/state-draft.ts";
+import { StateDraft } from "../../src/runtime/turn/drafts.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { answering, town } from "./town.ts";
 import { tries } from "../long.ts";

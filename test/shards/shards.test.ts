@@ -5,7 +5,7 @@ import { createMessage, defineRole, UsageError } from "../../src/index.ts";
 import { delay } from "../../src/runtime/record/delayed.ts";
 import type { Sent } from "../../src/runtime/record/event.ts";
 import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
-import { Packer, unpack } from "../../src/shards/packets.ts";
+import { Packer, unpack } from "../../src/shards/shard.ts";
 import { assertPopulationFits, environmentOf, populationNeed, runShards, shardedWorld } from "../../src/shards/index.ts";
 import { inOne, inShards, town } from "./comparison.ts";
 

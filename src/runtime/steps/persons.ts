@@ -107,8 +107,7 @@ export class Persons {
     const { clock } = this.#parts;
     const left = deadline - clock.now();
     try {
-      if (left > 0)
-        return await withTimeout(clock, left, "a person", asked.signal, (signal) => this.#fitting(question, signal));
+      if (left > 0) return await withTimeout(clock, left, "a person", asked.signal, (signal) => this.#fitting(question, signal));
     } catch (error) {
       if (!(error instanceof TimeoutError) || clock.now() < deadline) throw error;
     }

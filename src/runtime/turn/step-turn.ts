@@ -9,7 +9,7 @@ import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import type { Engine } from "../engine.ts";
-import { changedState } from "../record/state-change.ts";
+import { changedState, heldState, stateChange } from "../record/state-change.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { delayedBy, dueOf } from "../record/delayed.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
@@ -27,7 +27,6 @@ import {
   type TurnResult,
   type TurnTools,
 } from "./commit.ts";
-import { heldState, stateChange } from "./step-state.ts";
 
 /**
  * One attempt at an activation of a step role: its function is called for each message, or once for all, and one event commits its messages

@@ -7,7 +7,7 @@ import { TroupeError } from "../../../src/kernel/errors.ts";
 import { masked, maskSecrets } from "../../../src/kernel/mask.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole } from "../../../src/role/role.ts";
-import { maskedError, masking } from "../../../src/runtime/record/masking.ts";
+import { maskedError, masking } from "../../../src/runtime/record/rewritten-event.ts";
 import { rewritten } from "../../../src/runtime/record/rewritten-event.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { memoryRunDriver } from "../../../src/testing/index.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { heldState, stateChange } from "../../../src/runtime/turn/step-state.ts";
+import { heldState, stateChange } from "../../../src/runtime/record/state-change.ts";
 import { canonicalJson, deepFreeze, type Json, type JsonObject } from "../../../src/kernel/json.ts";
 import { changedState } from "../../../src/runtime/record/state-change.ts";
 
