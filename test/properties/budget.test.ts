@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { formatCost, usd } from "../../src/model/money.ts";
+import { usd } from "../../src/model/money.ts";
 import { costOf, holdFor, type ModelPrice } from "../../src/model/price.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { apply } from "../../src/runtime/record/apply.ts";
@@ -251,12 +251,6 @@ describe("the cost of one try", () => {
     };
   }
 
-  test("without usage it settles at its hold", { tags: "numbers" }, async () => {
-    const { result, holds } = await one([{ kind: "tells no usage" }]);
-    expect(result).toMatchObject({ status: "finished", cost: { known: holds[0], unpriced: 0 }, usage: { estimated: true } });
-    expect(holds).toEqual([expect.any(Number)]);
-  });
-
   test("refused before the model ran at zero, broken at its hold, and each try is a hold of its own", { tags: "numbers" }, async () => {
     const { result, holds, ended } = await one([
       { kind: "is refused" },
@@ -272,33 +266,6 @@ describe("the cost of one try", () => {
     ]);
     expect(new Set(holds)).toEqual(new Set([holds[0]]));
     expect(result.cost.known).toBe((holds[1] ?? 0) + (ended[3]?.cost ?? 0));
-  });
-
-  test("a model without a known price is an error under a budget, before anything is sent", { tags: "numbers" }, async () => {
-    const { result, model, ended } = await one([{ kind: "answers", used: 1 }], {}, "unknown");
-    expect(result).toMatchObject({ status: "failed", error: { code: "MODEL_UNPRICED" }, cost: { known: 0, unpriced: 0 } });
-    expect(model.calls).toBe(0);
-    expect(ended.map(({ ok, cost }) => [ok, cost])).toEqual([[false, 0]]);
-  });
-
-  test("allowed, its cost is told as unknown and never as nothing", { tags: "numbers" }, async () => {
-    const { result, model } = await one([{ kind: "answers", used: 1 }], { allowUnpriced: true }, "unknown");
-    expect(result).toMatchObject({ status: "finished", cost: { known: 0, unpriced: 1 } });
-    expect(formatCost(result.cost)).toBe("$?");
-    expect(model.calls).toBe(1);
-  });
-
-  test("beside a priced one it is told as part of the cost", { tags: "numbers" }, async () => {
-    const roles = [price, "unknown" as const].map((itsPrice, index) =>
-      defineRole({
-        name: `R${index}`,
-        model: new Provider([{ kind: "answers", used: 1 }], steady, itsPrice),
-        react: async (rc) => void (await rc.ask("what?", { maxTokens: 100 })),
-      }),
-    );
-    const result = await teamOf(roles, new Provider([], steady), { allowUnpriced: true }).run("go").result;
-    expect(result.cost.unpriced).toBe(1);
-    expect(formatCost(result.cost)).toMatch(/^\$0\.1\d+ \+ \$\?$/);
   });
 
   test("a call that can never fit is refused before it is sent, and raising the budget lets it go", { tags: "numbers" }, async () => {

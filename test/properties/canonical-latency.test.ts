@@ -9,7 +9,6 @@ import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
-import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { listener } from "../runtime/town.ts";
 import { eventsOf } from "../team/recorded.ts";
@@ -65,27 +64,6 @@ describe("the same seed, roles and answers give the same canonical events, whate
     );
   });
 
-  test("another seed gives others", async () => {
-    const [one, two, same] = await Promise.all(["one", "two", "one"].map((seed) => ran(company, steady, { seed })));
-    expect(two?.canonical).not.toBe(one?.canonical);
-    expect(two?.result.messages.map((message) => message.content)).not.toEqual(one?.result.messages.map((message) => message.content));
-    expect(same?.canonical).toBe(one?.canonical);
-  });
-
-  test("without a seed each run has its own, and records it", async () => {
-    const seeds = await Promise.all(
-      ["one", "two"].map(async () => {
-        const journal = memoryJournal();
-        const { id, result } = new Team({ journal, roles: [listener("A")] }).run(idea);
-        await result;
-        const [started] = await eventsOf(journal, id);
-        return started?.type === "run.started" ? started.seed : "";
-      }),
-    );
-    expect(seeds[0]).toMatch(/^[0-9a-f]{16}$/);
-    expect(seeds[0]).not.toBe(seeds[1]);
-  });
-
   test("steps side by side inside a step: only what they are counts, not which was faster", async () => {
     const dig = (outside: Outside): Role => {
       const pipeline = (names: readonly string[], door: Parameters<Outside["inner"]>[0]): Promise<string> =>
@@ -111,18 +89,6 @@ describe("random numbers are each role's own", () => {
     (place: "first" | "last", role: Role) =>
     (outside: Outside): Role[] =>
       place === "first" ? [role, ...company(outside)] : [...company(outside), role];
-
-  test("two roles of one program draw other numbers, and one role others each time", async () => {
-    const gambler = (name: string): Role =>
-      listener(name, {
-        watch: [UserRequirement, "A", "B"],
-        react: (rc) =>
-          rc.news[0]?.causeBy === "UserRequirement" ? rc.message(String(rc.random())) : rc.message(String(rc.random()), { causeBy: "C" }),
-      });
-    const { result } = await ran(() => [gambler("A"), gambler("B")], steady);
-    expect(result.messages).toHaveLength(1 + 2 + 2);
-    expect(new Set(result.messages.map((message) => message.content)).size).toBe(1 + 2 + 2);
-  });
 
   test.each(["first", "last"] as const)("a role that hears nothing, hired %s, changes nothing of the others", async (place) => {
     const mute = listener("Mute", { watch: ["Nothing"] });

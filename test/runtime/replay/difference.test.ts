@@ -104,33 +104,6 @@ describe("the first difference", () => {
     expect(heat?.message).toBeUndefined();
   });
 
-  test("of a request may be a message more, or another speaker", () => {
-    const [system, user] = [
-      { role: "system", content: "Rhyme!" },
-      { role: "user", content: "rain" },
-    ];
-    expect(requestDifference({ messages: [system, user] }, { messages: [system], temperature: 1 })).toEqual({
-      path: "messages[1]",
-      left: user,
-      right: undefined,
-      message: { index: 1, left: "user", right: undefined },
-    });
-    expect(requestDifference({ messages: [system] }, { messages: [system, user] })).toMatchObject({ path: "messages[1]", right: user });
-    const other = requestDifference({ messages: [system] }, { messages: [user] });
-    expect(other).toMatchObject({ path: "messages[0].role", message: { index: 0, left: "system", right: "user" } });
-    expect(requestDifferenceText(other ?? expect.unreachable(), ["then", "now"])).toBe(
-      'at messages[0].role, message 1 (system / user)\nthen: "system"\nnow: "user"',
-    );
-    expect(requestDifference({ messages: [system] }, { messages: [{ content: "Rhyme!", role: "system" }] })).toBeUndefined();
-  });
-
-  test("of two models is one of the requests, though the steps have different names", async () => {
-    const other = { model: scriptedModel(() => "a poem", { id: "other" }) };
-    const d = found(await told(poet("rain")), await told(poet("rain"), "", other));
-    expect(d.request).toMatchObject({ path: "model", left: "scripted", right: "other" });
-    expect(differenceText(d)).toContain('left: "scripted"\nright: "other"');
-  });
-
   test("of an answer, a state or another step is told by its place", async () => {
     const rain = await told(poet("rain"));
     const answer = found(rain, await told(poet("rain"), "another poem"));

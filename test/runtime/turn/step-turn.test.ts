@@ -121,12 +121,6 @@ describe("the state that a step function returns", () => {
     expect((await environment.run()).error).toMatchObject({ code: "STEP_RESULT", message: expect.stringMatching(message) });
   });
 
-  test("a promise that fails is told as a promise, and ends no process", async () => {
-    const environment = town([stepping("Ann", () => Promise.reject(new Error("late")) as never)]);
-    environment.publishMessage("go");
-    expect((await environment.run()).error?.code).toBe("STEP_RESULT");
-  });
-
   test("is plain JSON: what is not is told with its place, and the state stays", async () => {
     const environment = town([stepping("Ann", () => ({ log: [new Date(0)] }))]);
     environment.publishMessage("go");
@@ -169,81 +163,6 @@ describe("the messages of a step function", () => {
     environment.publishMessage("three");
     await environment.run();
     expect(said[4]?.id).toBe("Eve#1.0");
-  });
-
-  test("says of itself what it is told to", async () => {
-    const fields = {
-      causeBy: "Gossip",
-      sentFrom: "Nobody",
-      parents: ["p"],
-      role: "user",
-      instructContent: { a: 1 },
-      metadata: { b: 2 },
-      id: "x",
-      timestamp: 3,
-    } as const;
-    const { environment } = await acted(
-      stepping("Ann", (_state, _message, out) => void out.say("psst", fields)),
-      "go",
-    );
-    const { id, timestamp, ...rest } = fields;
-    expect(environment.history.get().at(-1)).toMatchObject({ ...rest, id: "Ann#0.0" });
-    expect([id, timestamp]).not.toContain(environment.history.get().at(-1)?.timestamp);
-  });
-
-  test("reaches names, profiles, addresses, watchers, itself and nobody, as what any role says", async () => {
-    const places = ["Name", "Trade", "corner", "<self>", "<none>", "<all>", "Gone"];
-    const speak = (_state: unknown, message: Message, out: StepOut): void => {
-      if (message.causeBy === "UserRequirement") for (const sendTo of places) out.say(`to ${sendTo}`, { sendTo });
-    };
-    const react = (rc: Parameters<NonNullable<Role["react"]>>[0]): Message[] =>
-      rc.news.some(({ causeBy }) => causeBy === "UserRequirement")
-        ? places.map((sendTo) => rc.message(`to ${sendTo}`, { sendTo, causeBy: "Ann" }))
-        : [];
-    const heardBy = async (ann: Role): Promise<unknown> => {
-      const ears = { state: z.object({ heard: z.array(z.string()).default([]) }) };
-      const hear = (name: string, options: object): Role =>
-        defineRole({
-          ...options,
-          ...ears,
-          name,
-          step: (state, message) => ({ heard: [...state.heard, message.content] }),
-        });
-      const environment = town([
-        ann,
-        hear("Name", { watch: [] }),
-        hear("B", { watch: [], profile: "Trade" }),
-        hear("C", { watch: [], addresses: ["corner"] }),
-        hear("D", { watch: ["Ann"] }),
-        hear("E", { observeAll: true }),
-      ]);
-      const told: unknown[] = [];
-      environment.on("message.dead", ({ address, message }) => told.push([address, message.content]));
-      environment.on("warning", ({ role, text }) => told.push([role, text]));
-      environment.publishMessage("go");
-      const { status, deadLetters, outputs } = await environment.run();
-      const heard = environment.roleNames.map((name) => [name, environment.getRole(name)?.state["heard"]]);
-      return {
-        heard: heard.slice(1),
-        told,
-        status,
-        dead: deadLetters.map(({ reason }) => reason),
-        outputs: contents(outputs),
-        history: contents(environment.history),
-      };
-    };
-    const heard = await heardBy(stepping("Ann", speak));
-    expect(heard).toEqual(await heardBy(answering("Ann", react)));
-    expect(heard).toMatchObject({
-      heard: [
-        ["Name", ["to Name"]],
-        ["B", ["to Trade"]],
-        ["C", ["to corner"]],
-        ["D", ["to <all>"]],
-        ["E", ["go", "to <all>"]],
-      ],
-      dead: [{ kind: "no such address", address: "Gone" }],
-    });
   });
 
   test("is refused when it is no text, no JSON or too long", async () => {
