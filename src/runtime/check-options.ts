@@ -1,4 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
+import { checkModel } from "../kernel/foreign-models.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkMailbox } from "../message/mailbox.ts";
 import { checkRoleMemory } from "../memory/role-memory.ts";
@@ -9,8 +10,9 @@ import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
 
 /** Checks the options whose tables do not know all their rules. */
-export function checkOptions({ scheduler, limits, calls, memory, mailbox, edges }: EnvironmentOptions): void {
+export function checkOptions({ scheduler, models = {}, limits, calls, memory, mailbox, edges }: EnvironmentOptions): void {
   if (scheduler !== undefined) schedulerOf(scheduler);
+  for (const [role, model] of Object.entries(models)) checkModel("OPTION_INVALID", `models.${role}`, model);
   sharedLimits(limits);
   checkTuning(calls);
   checkRoleMemory(memory);

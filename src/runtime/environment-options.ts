@@ -1,4 +1,6 @@
+import type { Shape } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { anEffectPort, type EffectPort } from "../kernel/effect.ts";
@@ -102,23 +104,27 @@ export interface EnvironmentOptions {
   readonly mailbox?: Mailbox;
 }
 
+function advised(shape: Shape, todo = "Leave it out for the default."): Shape {
+  return { ...shape, advice: (value) => ({ got: valueText(value), todo }) };
+}
+
 export const environmentOptions: Known<EnvironmentOptions> = {
   ...kinds.each(kinds.checked, "memory", "scheduler", "limits", "calls", "deps", "edges", "mailbox"),
   ...kinds.each(kinds.text, "description", "id"),
-  ...kinds.each(kinds.size, "concurrency", "messageLimit"),
+  ...kinds.each(advised(kinds.size), "concurrency", "messageLimit"),
   model: kinds.model,
-  models: kinds.record(kinds.model),
-  seed: kinds.seed,
+  models: advised(kinds.object, 'Write models: { Alex: openai({ model: "..." }) }.'),
+  seed: advised(kinds.seed),
   clock: kinds.clock,
-  delivery: kinds.oneOf("hire", "shuffled", "sender"),
-  onFailure: { says: '"stop", "skip" or retry(n)', fits: isFailurePolicy },
-  onDeadAddress: kinds.oneOf("warn", "fail"),
-  human: kinds.function,
+  delivery: advised(kinds.oneOf("hire", "shuffled", "sender")),
+  onFailure: advised({ says: '"stop", "skip" or retry(n)', fits: isFailurePolicy }),
+  onDeadAddress: advised(kinds.oneOf("warn", "fail")),
+  human: advised(kinds.function, "Write human: (question) => answer, or leave it out: then questions wait."),
   logger: kinds.logger,
   prices: kinds.record(kinds.price),
-  effects: anEffectPort,
+  effects: advised(anEffectPort, "Make one by remoteEffects(...) of troupe/fleet."),
   journal: kinds.journal,
-  uncertainAfter: kinds.count,
+  uncertainAfter: advised(kinds.count, "Leave it out to wait for ever."),
   secrets: kinds.secrets,
 };
 

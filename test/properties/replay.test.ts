@@ -25,15 +25,6 @@ describe.each(["rounds", "eager"] as const)("J2 under %s every record happens ag
     for (let length = events.length; length >= 1; length -= tries(13, 5)) await expectSameAgain(company, events.slice(0, length));
   });
 
-  test.each(companies)("of %s that were killed and went on", async (_name, roles) => {
-    const company: Company = { roles, options: { scheduler } };
-    let { events } = await live(company, [], shuffled("whole"));
-    for (const part of [0.3, 0.5, 0.5, 0.6, 0.9]) {
-      ({ events } = await live(company, events.slice(0, Math.ceil(part * events.length)), shuffled(part)));
-      await expectSameAgain(company, events);
-    }
-  });
-
   test("of random small teams", { tags: "numbers" }, async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {

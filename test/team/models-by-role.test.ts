@@ -20,4 +20,8 @@ describe("models by the names of roles", () => {
     ]);
     expect(own.calls).toEqual([]);
   });
+
+  test("are refused when one is no model", () => {
+    expect(() => new Team({ models: { Ann: {} as never } })).toThrow(/Expected models.Ann to be a model, got {}/);
+  });
 });

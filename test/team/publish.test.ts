@@ -69,16 +69,6 @@ describe("a message into a run under way", () => {
     expect(contents((await run.result).messages.filter(({ sentFrom }) => sentFrom === ""))).toEqual(["idea", "one", "two", "three"]);
   });
 
-  test("is taken by the run of that id, whichever way it is given", async () => {
-    const { role, atWork, go } = busy("Bea");
-    const { team } = teamOf({ roles: [role] });
-    const run = team.run("idea", { id: "r" });
-    await atWork;
-    expect((await team.send("r", "by the team")).waits).toBe(false);
-    go();
-    expect(contents((await run.result).outputs)).toEqual(["Bea heard idea", "Bea heard by the team"]);
-  });
-
   test.each(["rounds", "eager"] as const)("Run.H3 under %s none is lost, however near the end it comes", async (scheduler) => {
     const fates = new Set<boolean>();
     for (let ticks = 0; ticks < 40; ticks += 1) {

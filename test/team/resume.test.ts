@@ -158,5 +158,3 @@ describe("a resumed run keeps its past", () => {
     expect(canonical(steps)).toBe(canonical(whole));
   });
 });
-
-describe("several runs of one team", () => {});

@@ -98,25 +98,6 @@ describe.each([oneAtRandom, fair])("a scheduler of one's own: $name", (scheduler
   });
 });
 
-test("one role at a time acts, and its messages are delivered at once", async () => {
-  let running = 0;
-  const most: number[] = [];
-  const environment = town(
-    ["Ann", "Bob", "Cid"].map((name) =>
-      answering(name, async () => {
-        running += 1;
-        most.push(running);
-        await Promise.resolve();
-        running -= 1;
-      }),
-    ),
-    { scheduler: oneAtRandom },
-  );
-  environment.publishMessage("go");
-  expect((await environment.run()).status).toBe("finished");
-  expect(most).toEqual([1, 1, 1]);
-});
-
 describe("a choice that cannot be", () => {
   const quiet = defineRole({ name: "Quiet", react: () => undefined });
 
