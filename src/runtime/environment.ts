@@ -34,7 +34,6 @@ import {
   type RunBacking,
 } from "./environment-options.ts";
 import {
-  assertAlias,
   boundsOf,
   checkOwnOptions,
   environmentJson,
@@ -45,7 +44,7 @@ import {
   type RoleView,
   roleView,
 } from "./environment-state.ts";
-import { firstWarnings, HiredRoles, Opening } from "./hired-roles.ts";
+import { firstWarnings, HiredRoles, type Opening, openingOf } from "./hired-roles.ts";
 import { Announcer, ObserverRegistry, RunWarnings } from "./observers.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
@@ -111,7 +110,7 @@ export class Environment {
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
-    this.#opening = (backing.opens ?? backing.state === undefined) ? new Opening(this.#log, this.#hired, options.scheduler) : undefined;
+    this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
     this.engine = new Engine({
       log: this.#log,
       clock,
@@ -148,7 +147,6 @@ export class Environment {
    */
   addRole(role: Role, o: { readonly name?: string } = {}): this {
     assertIsRole(role);
-    assertAlias(o);
     checkKnownOptions("addRole", o, { name: kinds.text });
     const name = o.name ?? role.name;
     assertRoleName(name);

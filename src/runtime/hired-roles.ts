@@ -253,55 +253,41 @@ function unknownNames({ roles, scheduler, parameters }: RunState, edges: readonl
  * Opening.O2 (`record`) a role hired later is recorded before the next event that follows from it.
  * Opening.O3 (`RunLog.recordKnown`) without an observer, no event is created.
  */
-export class Opening {
-  readonly #log: RunLog;
-  readonly #hired: HiredRoles;
-  readonly #scheduler: EnvironmentOptions["scheduler"];
-  #isRecorded: boolean;
-  #unrecorded: string[] = [];
-
-  constructor(log: RunLog, hired: HiredRoles, scheduler: EnvironmentOptions["scheduler"]) {
-    this.#log = log;
-    this.#isRecorded = log.state.seq > 0;
-    this.#hired = hired;
-    this.#scheduler = scheduler;
-  }
-
-  hired(name: string): void {
-    if (this.#isRecorded) this.#unrecorded.push(name);
-  }
-
-  record(): void {
-    if (!this.#isRecorded) {
-      this.#isRecorded = true;
-      this.#log.recordKnown("run.started", () => this.#start());
-    } else if (this.#unrecorded.length > 0) {
-      const names = this.#unrecorded;
-      this.#unrecorded = [];
-      this.#log.recordKnown("role.hired", (): RoleHired => ({ type: "role.hired", roles: this.#roles(names) }));
-    }
-  }
-
-  #start(): RunStarted {
-    const { seed, bounds, edges, arrival, scope } = this.#log.state;
-    const bounded = bounds.mailbox === undefined ? {} : { bounds: { mailbox: bounds.mailbox } };
+export function openingOf(log: RunLog, hired: HiredRoles, scheduler: EnvironmentOptions["scheduler"]) {
+  let isRecorded = log.state.seq > 0;
+  let unrecorded: string[] = [];
+  const roles = (names: readonly string[]): readonly HiredRole[] =>
+    names.flatMap((name) => {
+      const spec = hired.specOf(name);
+      return spec === undefined ? [] : [hiredRole(spec.role, name)];
+    });
+  const start = (): RunStarted => {
+    const { seed, bounds, edges, arrival, scope } = log.state;
     return {
       type: "run.started",
       team: "environment",
-      roles: this.#roles(this.#hired.names),
+      roles: roles(hired.names),
       seed,
-      ...recordedScheduler(schedulerOf(this.#scheduler ?? "rounds")),
+      ...recordedScheduler(schedulerOf(scheduler ?? "rounds")),
       ...(arrival === "hire" ? {} : { arrival }),
-      ...bounded,
+      ...(bounds.mailbox === undefined ? {} : { bounds: { mailbox: bounds.mailbox } }),
       ...(edges.length === 0 ? {} : { edges }),
       ...(scope === undefined ? {} : { scope }),
     };
-  }
-
-  #roles(names: readonly string[]): readonly HiredRole[] {
-    return names.flatMap((name) => {
-      const spec = this.#hired.specOf(name);
-      return spec === undefined ? [] : [hiredRole(spec.role, name)];
-    });
-  }
+  };
+  return {
+    hired(name: string): void {
+      if (isRecorded) unrecorded.push(name);
+    },
+    record(): void {
+      const names = unrecorded;
+      if (isRecorded && names.length === 0) return;
+      unrecorded = [];
+      if (isRecorded) log.recordKnown("role.hired", (): RoleHired => ({ type: "role.hired", roles: roles(names) }));
+      else log.recordKnown("run.started", start);
+      isRecorded = true;
+    },
+  };
 }
+
+export type Opening = ReturnType<typeof openingOf>;

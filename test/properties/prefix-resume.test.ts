@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { RoleContext } from "../../src/role/context.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
@@ -18,7 +17,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, type TeamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { Outside, shuffled, stillClock } from "./outside.ts";
-import { cutsOf, tries } from "../long.ts";
+import { cutsOf, } from "../long.ts";
 
 describe("a run that is killed anywhere goes on as if it had not been", () => {
   const company: Company = { roles: (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 }) };
@@ -74,26 +73,6 @@ describe("a run that is killed anywhere goes on as if it had not been", () => {
       const writes = [...begun].reduce((sum, [label, times]) => sum + (isRepeated(label) ? times : 0), 0);
       expect(writes, `cut after ${cut} events`).toBe(clerks - (fold(kept).roles.get("Clerk")?.n ?? 0));
     }
-  });
-
-  test("killed again and again", { tags: ["numbers", "long"] }, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 2, maxLength: 4 }),
-        fc.nat(),
-        async (cuts, seed) => {
-          let { events } = uncut;
-          for (const cut of cuts) {
-            const kept = events.slice(0, 1 + Math.floor(cut * events.length));
-            const life = await live(company, kept, shuffled(seed));
-            expect(life.canonical).toBe(uncut.canonical);
-            expectPaidOnce(uncut, kept, life);
-            ({ events } = life);
-          }
-        },
-      ),
-      { numRuns: tries(4, 60) },
-    );
   });
 });
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../src/role/context.ts";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { type Latency, Outside, shuffled, stepLabel } from "./outside.ts";
@@ -144,40 +143,6 @@ describe("ActivationSteps.D2 the order in which an activation asks and gets its 
     expect(new Set(answered.map((order) => order.join())).size, "the answers must have come in other orders").toBeGreaterThan(6);
     expect(new Set(lives.map((life) => life.canonical)).size).toBe(1);
     for (let cut = 0; cut <= first.events.length; cut += 1) await expectSameEnd(company, first, first.events.slice(0, cut));
-  });
-
-  test("a slow step holds back what follows from later ones, but not their calls", async () => {
-    let endSlow = (): void => {};
-    const slow = new Promise<void>((resolve) => (endSlow = resolve));
-    const begun: string[] = [];
-    const ended: string[] = [];
-    const followed: string[] = [];
-    const roles = (): Role[] => [
-      defineRole({
-        name: "Player",
-        react: async (rc) => {
-          const pipeline = async (name: string): Promise<void> => {
-            for (const part of ["a", "b"]) {
-              await rc.step(`${name}${part}`, {}, async () => {
-                begun.push(`${name}${part}`);
-                if (`${name}${part}` === "0a") await slow;
-                ended.push(`${name}${part}`);
-                return null;
-              });
-              followed.push(`${name}${part}`);
-            }
-          };
-          await Promise.all(["0", "1", "2", "3"].map(pipeline));
-        },
-      }),
-    ];
-    const run = live({ roles });
-    for (let i = 0; i < 50; i += 1) await nextMacrotask();
-    expect([begun, ended, followed]).toEqual([["0a", "1a", "2a", "3a"], ["1a", "2a", "3a"], []]);
-    endSlow();
-    expect((await run).result.status).toBe("finished");
-    expect(followed).toEqual(["0a", "1a", "2a", "3a", "0b", "1b", "2b", "3b"]);
-    expect(begun).toEqual(followed);
   });
 
   test.each([

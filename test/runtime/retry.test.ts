@@ -124,31 +124,4 @@ describe("calls that a new attempt makes again", () => {
     expect(caught[0]).toMatchObject({ code: "E_FAR", message: "too far" });
     expect((caught[0] as Error).cause).toBeUndefined();
   });
-
-  test("eager: a new attempt has the messages of the failed one, though more has come", async () => {
-    const inboxes: number[] = [];
-    const called: string[] = [];
-    const ann = answering(
-      "Ann",
-      async (rc) => {
-        inboxes.push(rc.inbox.length);
-        await rc.step(
-          "ask",
-          rc.inbox.map((message) => message.content),
-          async () => called.push("ask"),
-        );
-        await rc.step("flaky", inboxes.length, () => (inboxes.length === 1 ? Promise.reject(new Error("down")) : Promise.resolve()));
-        if (inboxes.length === 1) environment.publishMessage("two");
-      },
-      { onFailure: retry(1) },
-    );
-    const environment = town([ann], { scheduler: "eager" });
-    environment.on("step.started", ({ name }) => {
-      if (name === "flaky" && inboxes.length === 1) environment.publishMessage("two");
-    });
-    environment.publishMessage("one");
-    expect((await environment.run()).status).toBe("finished");
-    expect(inboxes).toEqual([1, 1, 1]);
-    expect(called).toEqual(["ask", "ask"]);
-  });
 });

@@ -1,16 +1,12 @@
-import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
-import { createClient } from "../../src/client/index.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import type { Observed, ObservedOf } from "../../src/runtime/record/event.ts";
-import { ToolProgress } from "../../src/runtime/steps/tool-progress.ts";
-import { createServer } from "../../src/server/index.ts";
+import type { ObservedOf } from "../../src/runtime/record/event.ts";
+import { toolProgress } from "../../src/runtime/steps/tool-progress.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -92,34 +88,11 @@ describe.each(WAYS)("the progress of a tool: %s", (_way, role) => {
   });
 });
 
-describe("the observers of progress", () => {
-  it("are those of a server too, and a client hears it", async () => {
-    const heard: string[] = [];
-    // A client hears what comes while it waits for more.
-    const says = defineTool({
-      ...{ name: "dig", description: "Digs.", parameters: z.object({}), effect: "read" as const },
-      execute: async (_, { progress, signal }) => {
-        for (; heard.length === 0 && !signal.aborted; await setImmediate()) progress("half");
-        return "dug";
-      },
-    });
-    const clock = { now: () => systemClock.now(), timer: (ms: number, work: () => void) => systemClock.timer(ms === 100 ? 0 : ms, work) };
-    const role = defineRole({ name: "Ann", reactMode: "agent", tools: [says] });
-    const server = createServer({ team: new Team({ model: digs(), roles: [role], clock }) });
-    const client = createClient({ url: "http://localhost", fetch: server.fetch });
-    const { id } = await client.start({ idea: "go" });
-    const onNotice = (notice: Observed): void => void (notice.type === "tool.progress" && heard.push(notice.text));
-    for await (const _ of client.events(id, { onNotice }));
-    expect(heard[0]).toBe("half");
-    await server.close();
-  });
-});
-
 describe("the rate of progress", () => {
   it("ToolProgress.P1 ToolProgress.P2 is ten a second: of more the newest, and the last before the end", async () => {
     const clock = simulatedClock();
     const told: string[] = [];
-    const progress = new ToolProgress(clock, () => (text) => told.push(text));
+    const progress = toolProgress(clock, () => (text) => told.push(text));
     for (let n = 0; n < 50; n += 1) progress.say(`${n}`);
     expect(told).toEqual(["0"]);
     await clock.advance(100);
@@ -134,7 +107,7 @@ describe("the rate of progress", () => {
 
   it("sets no timer while nobody listens", () => {
     const clock = simulatedClock();
-    new ToolProgress(clock, () => undefined).say("half");
+    toolProgress(clock, () => undefined).say("half");
     expect(clock.pending).toBe(0);
   });
 });

@@ -3,7 +3,6 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
@@ -11,7 +10,7 @@ import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
-import { appendingBy, eventsOf, journalWith } from "./recorded.ts";
+import { appendingBy, eventsOf } from "./recorded.ts";
 
 /** Answers everything from outside with its own name and what it heard. */
 function echo(name = "Ann", watch: readonly string[] = ["UserRequirement"]): Role {
@@ -111,25 +110,6 @@ describe("a message into a run that has ended", () => {
     const result = await team.resume("r").result;
     expect(contents(result.outputs)).toEqual(["Ann: idea", "Ann: more", "Ann: and more"]);
     expect(result.status).toBe("finished");
-  });
-
-  test("a run that a crash cut off keeps it for its resume, also inside a round", async () => {
-    const roles = (): Role[] => [echo(), answering("Bea", (rc) => rc.message(`Bea: ${contents(rc.news).join(", ")}`))];
-    const { team, journal } = teamOf({ roles: roles() });
-    await team.run("idea", { id: "r" }).result;
-    const whole = await eventsOf(journal, "r");
-    for (let cut = 2; cut < whole.length; cut += 1) {
-      const cutOff = teamOf({ roles: roles(), journal: await journalWith("r", whole.slice(0, cut)) });
-      expect((await cutOff.team.send("r", "more")).waits).toBe(true);
-      const { outputs } = await cutOff.team.resume("r").result;
-      expect(contents(outputs).join("; ")).toContain("more");
-      expect(contents(outputs).join("; ")).toContain("Bea: idea");
-      const replay = cutOff.team.replay("r");
-      const again: RunEvent[] = [];
-      for await (const event of replay) again.push(event);
-      expect((await replay.result).error).toBeUndefined();
-      expect(canonical(again)).toBe(canonical(await eventsOf(cutOff.journal, "r")));
-    }
   });
 
   test("Runs.U3 many at once, and a resume among them: all are recorded, none twice", async () => {

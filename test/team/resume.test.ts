@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import type { WaitingError } from "../../src/kernel/errors.ts";
 import type { Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
@@ -125,24 +124,6 @@ describe("processes that may resume a run", () => {
 });
 
 describe("a resumed run keeps its past", () => {
-  test("a question that waited is asked again by the same id, and nothing before it", async () => {
-    const journal = memoryJournal();
-    const drafted: string[] = [];
-    const ann = answering("Ann", async (rc) => {
-      await rc.step("draft", {}, async () => drafted.push("draft"));
-      return rc.message(await rc.human.ask("Ship it?"));
-    });
-    const alone = await new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" }).result;
-    expect(alone.status).toBe("waiting");
-    const { questionId } = (alone.error as WaitingError).data as { questionId: string };
-    const asked: string[] = [];
-    const human = ({ id, text }: { id: string; text: string }): string => (asked.push(id, text), "yes");
-    const result = await new Team({ seed: "s", journal, roles: [ann], human }).resume("r").result;
-    expect(result).toMatchObject({ status: "finished", uncertain: 0, output: { content: "yes" } });
-    expect(asked).toEqual([questionId, "Ship it?"]);
-    expect(drafted).toEqual(["draft"]);
-  });
-
   test("state, memory, plan and joins of every role", async () => {
     const remember = (rc: { state: Record<string, unknown>; memory: { size: number } }): void => {
       rc.state["seen"] = [...((rc.state["seen"] as number[] | undefined) ?? []), rc.memory.size];

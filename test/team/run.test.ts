@@ -151,29 +151,3 @@ describe("pausing", () => {
   });
 });
 
-describe("listening", () => {
-  test("to events and notices of a type, as they come, until one leaves", async () => {
-    let askBob = (): void => {};
-    const heardOfAnn = new Promise<void>((resolve) => (askBob = resolve));
-    const [ann, bob] = [
-      answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })),
-      listener("Bob", { watch: [], react: () => heardOfAnn }),
-    ];
-    const run = team([ann, bob]).run("go");
-    const events: string[] = [];
-    const notices: string[] = [];
-    run.on("run.started", ({ team: name }) => events.push(`started ${name}`));
-    run.on("role.active", ({ role }) => notices.push(role));
-    const leave = run.on("act.ended", ({ act }) => {
-      events.push(act);
-      leave();
-      askBob();
-    });
-    run.on("run.ended", ({ status }) => events.push(status));
-    await run.result;
-    expect([events, notices]).toEqual([
-      ["started team", "Ann#0~1", "finished"],
-      ["Ann", "Bob"],
-    ]);
-  });
-});

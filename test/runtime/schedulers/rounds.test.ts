@@ -94,24 +94,6 @@ describe("rounds", () => {
     expect((await environment.run({ signal: stop.signal })).status).toBe("stopped");
     expect([acted, environment.state.round]).toEqual([128, 0]);
   });
-
-  test("mail that arrives in a round is for the next", async () => {
-    const seen: [string, number][] = [];
-    const chain = (name: string, next: string): Role =>
-      answering(name, (rc) => {
-        seen.push([name, environment.state.round]);
-        return rc.message("x", { sendTo: next });
-      });
-    const environment = town([chain("C", "D"), chain("B", "C"), chain("A", "B"), listener("D")]);
-    environment.publishMessage(createMessage("go", { sendTo: "A" }));
-    const { rounds } = await environment.run();
-    expect(seen).toEqual([
-      ["A", 0],
-      ["B", 1],
-      ["C", 2],
-    ]);
-    expect(rounds).toBe(4);
-  });
 });
 
 describe("Engine.E1 ScheduledRun.S2 quiescence is counted", () => {

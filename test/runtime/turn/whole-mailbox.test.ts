@@ -60,22 +60,4 @@ describe("a role that takes its whole mailbox", () => {
     await told(role, ["a", "bomb", "b"]);
     expect(tried).toEqual([["a", "bomb", "b"], ["a"], ["bomb"], ["b"]]);
   });
-
-  test("knows the round, and the tick that delays count on", async () => {
-    const at: number[][] = [];
-    const role = taking("Ann", (_state, _messages, out) => {
-      at.push([out.round, out.tick]);
-      if (out.round < 4) out.say("again", { sendTo: "Ann" });
-      if (out.round === 4) out.after(5, "later", { sendTo: "Ann" });
-    });
-    await told(role, ["go"]);
-    expect(at.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 9].map((round) => [round, round]));
-    at.length = 0;
-    const bounded = taking("Ann", (_state, _messages, out) => {
-      at.push([out.round, out.tick]);
-      if (out.tick < 2) out.say("again", { sendTo: "Ann" });
-    });
-    await told(bounded, ["go"], { scheduler: "eager" });
-    expect(at).toEqual([0, 1, 2].map((tick) => [0, tick]));
-  });
 });
