@@ -375,7 +375,7 @@ export interface PoisonedRun {
 const PATIENCE = 3;
 
 /** Ends the activations during which the process died `limit` times without any progress in between. */
-export function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, limit: number): RunFailure | undefined {
+function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, limit: number): RunFailure | undefined {
   const { state } = log;
   let failure: RunFailure | undefined;
   for (const role of [...state.open]) {

@@ -150,4 +150,3 @@ describe("pausing", () => {
     expect(result.outputs).toHaveLength(4);
   });
 });
-

@@ -95,7 +95,7 @@ function opsChange(message: Change<Message>, id: Change<string> | undefined): Ch
   };
 }
 
-export function messageChange({ text, value, name, id }: Words): Change<Message> {
+function messageChange({ text, value, name, id }: Words): Change<Message> {
   const hasNames = name !== undefined || id !== undefined;
   const names = { id, parents: items(id), role: name, causeBy: name, sentFrom: name, sendTo: items(name) };
   const change = members<Message>({ instructContent: value, metadata: value, ...(hasNames ? names : {}) });

@@ -309,7 +309,7 @@ export function noteEnd(failures: FailedActivations, event: ActEnded | ActFailed
   failures.set(nameIn(act), { role, act, attempt: attemptIn(act), code: error.code, message: error.message });
 }
 
-export function failuresIn(list: readonly FailedActivation[]): FailedActivations {
+function failuresIn(list: readonly FailedActivation[]): FailedActivations {
   return new Map(list.map((failed) => [nameIn(failed.act), failed]));
 }
 

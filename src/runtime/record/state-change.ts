@@ -76,7 +76,7 @@ function changeWithin(before: Json | undefined, after: Json): StateChange | unde
 const none: readonly string[] = Object.freeze([]);
 
 /** Returns the change of the named members. */
-export function changeOf(changed: readonly string[], unset: readonly string[], before: JsonObject, after: JsonObject): StateChange {
+function changeOf(changed: readonly string[], unset: readonly string[], before: JsonObject, after: JsonObject): StateChange {
   const set: Record<string, Json> = {};
   let within: Record<string, StateChange> | undefined;
   for (const key of changed) {

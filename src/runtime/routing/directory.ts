@@ -193,7 +193,7 @@ export function nearestText(nearest: readonly string[]): string {
   return nearest.length === 0 ? "" : ` Nearest: ${nearest.map((name) => JSON.stringify(name)).join(", ")}.`;
 }
 
-export function nearestTo(address: string, known: ReadonlySet<string>): readonly string[] {
+function nearestTo(address: string, known: ReadonlySet<string>): readonly string[] {
   const wanted = normalForm(address);
   if (known.size > MAX_COMPARED || wanted.length > MAX_LENGTH || wanted === "") return [];
   const near = [...known].flatMap((name) => {

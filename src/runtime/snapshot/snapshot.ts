@@ -38,7 +38,7 @@ export function snapshotOf(state: RunState, last?: RunEvent): RunSnapshot {
 }
 
 /** As `snapshotOf`, but deflates in the background. */
-export async function writtenSnapshot(state: RunState, last: RunEvent): Promise<RunSnapshot> {
+async function writtenSnapshot(state: RunState, last: RunEvent): Promise<RunSnapshot> {
   const { seq } = state;
   const bytes = clone(state, last);
   return new Promise((resolve, reject) =>
