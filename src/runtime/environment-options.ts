@@ -7,16 +7,16 @@ import { anEffectPort, type EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Role } from "../role/role.ts";
-import type { RoleMemoryOptions } from "../memory/role-memory.ts";
-import type { CallTuning } from "../model/call.ts";
+import { type RoleMemoryOptions, checkRoleMemory } from "../memory/role-memory.ts";
+import { type CallTuning, checkTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { LimitOptions, ModelLimits } from "../model/limits.ts";
+import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
 import { type FailurePolicy, isFailurePolicy } from "../role/failure-policy.ts";
-import type { Mailbox } from "../message/mailbox.ts";
+import { type Mailbox, checkMailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
-import type { EdgeDecisions, EdgePolicy } from "./edges/edge-policy.ts";
-import type { ArrivalOrder, SchedulerOption } from "./schedulers/scheduler.ts";
+import { type EdgeDecisions, type EdgePolicy, checkEdges } from "./edges/edge-policy.ts";
+import { type ArrivalOrder, type SchedulerOption, schedulerOf } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/funds.ts";
@@ -28,6 +28,8 @@ import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState, ShardRange } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
 import type { Driver } from "./schedulers/drive.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkModel } from "../kernel/foreign-models.ts";
 
 export const DEFAULT_CONCURRENCY = 16;
 export const DEFAULT_ROUNDS = 100;
@@ -190,4 +192,20 @@ export interface RunBacking {
   readonly edges?: EdgeDecisions;
   /** Snapshots of the state in the journal. Default: none. */
   readonly snapshots?: Pick<SnapshotWriterParts, "clock" | "every" | "last">;
+}
+
+/** Checks the options whose tables do not know all their rules. */
+export function checkOptions({ scheduler, models = {}, limits, calls, memory, mailbox, edges }: EnvironmentOptions): void {
+  if (scheduler !== undefined) schedulerOf(scheduler);
+  for (const [role, model] of Object.entries(models)) checkModel("OPTION_INVALID", `models.${role}`, model);
+  sharedLimits(limits);
+  checkTuning(calls);
+  checkRoleMemory(memory);
+  checkMailbox(mailbox);
+  checkEdges(edges);
+}
+
+export function checkWhole(value: number, name: string, least: number, todo = "Leave it out for the default."): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of ${least} or more, got ${valueText(value)}. ${todo}`);
 }

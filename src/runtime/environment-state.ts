@@ -12,10 +12,8 @@ import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { nextSeed, presentMeter } from "../model/meter.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
-import { checkOptions } from "./check-options.ts";
-import { recordedEdges } from "./edges/edge-policy.ts";
-import type { RunBounds } from "./engine.ts";
 import {
+  checkOptions,
   DEFAULT_ROUNDS,
   environmentOptions,
   type EnvironmentOptions,
@@ -23,6 +21,8 @@ import {
   type EnvironmentRunOptions,
   type RunBacking,
 } from "./environment-options.ts";
+import { recordedEdges } from "./edges/edge-policy.ts";
+import type { RunBounds } from "./engine.ts";
 import { maskedRules } from "./record/rewritten-event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { roundsLeftOf, RunState, type ShardRange } from "./record/run-state.ts";

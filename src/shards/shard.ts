@@ -1,8 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { Delayed } from "../runtime/record/delayed.ts";
-import { assertRoomAt } from "../runtime/record/delivery.ts";
+import { type Delayed, assertRoomAt } from "../runtime/record/delivery.ts";
 import type { Observed, RunEvent, Sent } from "../runtime/record/event.ts";
 import type { Environment } from "../runtime/environment.ts";
 import { type DriverHost, driverOf } from "../runtime/schedulers/drive.ts";

@@ -16,7 +16,7 @@ import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkOptions, checkWhole } from "../runtime/check-options.ts";
+import { checkOptions, checkWhole } from "../runtime/environment-options.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";

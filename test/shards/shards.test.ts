@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 
 import { createMessage, defineRole, UsageError } from "../../src/index.ts";
-import { delay } from "../../src/runtime/record/delayed.ts";
+import { delay } from "../../src/runtime/record/delivery.ts";
 import type { Sent } from "../../src/runtime/record/event.ts";
 import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
 import { Packer, unpack } from "../../src/shards/shard.ts";

@@ -11,8 +11,7 @@ import type { StepOut } from "../../role/step-role.ts";
 import type { Engine } from "../engine.ts";
 import { changedState, heldState, stateChange } from "../record/state-change.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
-import { delayedBy, dueOf } from "../record/delayed.ts";
-import { assertRoomForAct } from "../record/delivery.ts";
+import { delayedBy, dueOf, assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunState } from "../record/run-state.ts";
 import {
