@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { heldState, stateChange } from "../../../src/runtime/record/state-change.ts";
+import { heldState, stateChange, changedState } from "../../../src/runtime/record/state-change.ts";
 import { canonicalJson, deepFreeze, type Json, type JsonObject } from "../../../src/kernel/json.ts";
-import { changedState } from "../../../src/runtime/record/state-change.ts";
 
 const before: JsonObject = deepFreeze({ count: 1, list: [1, { deep: true }], pair: { left: "a", right: null } });
 
