@@ -106,6 +106,14 @@ export function writerOf({ owned, snapshots }: RunRecord, state: RunState, warn:
   return new SnapshotWriter({ ...snapshots, state, owned, warn });
 }
 
+export function assertAlias(o: unknown): void {
+  if (typeof o === "object" && o !== null) return;
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected the other name of a role as { name }, got ${valueText(o)}. Write addRole(role, { name }).`,
+  );
+}
+
 export function environmentJson(state: RunState, description: string): Json {
   return {
     description,

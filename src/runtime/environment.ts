@@ -34,6 +34,7 @@ import {
   type RunBacking,
 } from "./environment-options.ts";
 import {
+  assertAlias,
   boundsOf,
   checkOwnOptions,
   environmentJson,
@@ -147,6 +148,7 @@ export class Environment {
    */
   addRole(role: Role, o: { readonly name?: string } = {}): this {
     assertIsRole(role);
+    assertAlias(o);
     checkKnownOptions("addRole", o, { name: kinds.text });
     const name = o.name ?? role.name;
     assertRoleName(name);

@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_236;
+export const MAX_LINES = 109_246;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -33,7 +33,7 @@ export const LINES: Readonly<Record<string, number>> = {
   model: 5_877,
   research: 5_979,
   role: 2_406,
-  runtime: 13_213,
+  runtime: 13_223,
   server: 3_336,
   shards: 789,
   team: 3_210,
