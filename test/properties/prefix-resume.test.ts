@@ -17,7 +17,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, type TeamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { Outside, shuffled, stillClock } from "./outside.ts";
-import { cutsOf, } from "../long.ts";
+import { cutsOf } from "../long.ts";
 
 describe("a run that is killed anywhere goes on as if it had not been", () => {
   const company: Company = { roles: (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 }) };
