@@ -46,7 +46,7 @@ export type { Immutable, StepOut } from "./role/step-role.ts";
 // Environments, teams and runs.
 export { Environment } from "./runtime/environment.ts";
 export type { EnvironmentOptions } from "./runtime/environment-options.ts";
-export type { RoleView } from "./runtime/role-view.ts";
+export type { RoleView } from "./runtime/environment-state.ts";
 export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { PendingQuestion } from "./runtime/record/questions.ts";
 export type { RunResult } from "./runtime/run-result.ts";

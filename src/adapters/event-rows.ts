@@ -2,8 +2,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
-import { isEventType } from "../runtime/record/event-type.ts";
+import { EVENT_VERSION, type RunEvent, isEventType } from "../runtime/record/event.ts";
 import { type Chat, chatOf } from "./event-chats.ts";
 import { assertPlain, digestOf, parsePlain } from "./stored-json.ts";
 

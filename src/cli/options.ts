@@ -2,7 +2,7 @@ import type { Dialect } from "../model/dialect.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, DEFAULT_TIMEOUTS } from "../model/timeouts.ts";
-import { EVENT_TYPES } from "../runtime/record/event-type.ts";
+import { EVENT_TYPES } from "../runtime/record/event.ts";
 
 /** Parsed types by the format of a value. Times are in milliseconds, where 0 is no limit. */
 export interface Values {

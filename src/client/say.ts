@@ -1,9 +1,8 @@
 import { TroupeError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import type { RunEnded } from "../runtime/record/event.ts";
-import { type FailedActivation, noteEnd } from "../runtime/record/failed-activation.ts";
+import { type FailedActivation, noteEnd, type SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
-import type { SummaryStatus } from "../runtime/record/run-summary.ts";
 import type { SayOptions } from "./call-options.ts";
 import type { RunClient } from "./client.ts";
 import { errorOf } from "./answers.ts";

@@ -1,8 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { EdgeDecision, EdgePassage } from "../runtime/edges/edge-policy.ts";
-import { matcherOf } from "../runtime/edges/pairs.ts";
-import { corruption } from "./corruption.ts";
+import { type EdgeDecision, type EdgePassage, matcherOf } from "../runtime/edges/edge-policy.ts";
+import { corruption } from "./links.ts";
 import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "./edge.ts";
 
 /**

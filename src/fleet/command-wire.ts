@@ -4,7 +4,7 @@ import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { shownText } from "../kernel/value-text.ts";
 import type { CommandOptions, Journal } from "../runtime/record/journal.ts";
-import { maskedError } from "../runtime/record/masking.ts";
+import { maskedError } from "../runtime/record/rewritten-event.ts";
 import { errorFrom } from "../runtime/run-failure.ts";
 import type { RunCommand } from "../team/publishing.ts";
 

@@ -4,7 +4,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { Run } from "../team/run.ts";
-import { eventsOf } from "../team/submit.ts";
+import { eventsOf } from "../team/run-driver.ts";
 import type { RunWorkspaces } from "./run-workspaces.ts";
 
 export interface DrivenFolderOptions {

@@ -5,11 +5,10 @@ import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import { type Journal, readEvents } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedResult } from "../team/drive.ts";
-import { readEvents } from "../team/read-events.ts";
 import type { RunControls, RunEntry } from "../team/run.ts";
 
 /** Milliseconds without a new event after which the owner may be gone; also the pause between two reads of a journal without `watch`. */

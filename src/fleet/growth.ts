@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { eventsOf } from "../team/submit.ts";
+import { eventsOf } from "../team/run-driver.ts";
 
 /** Milliseconds between two looks at a record in a journal without `watch`. */
 const LOOK = 250;

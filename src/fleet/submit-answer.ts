@@ -7,8 +7,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { EVENT_VERSION } from "../runtime/record/event.ts";
-import { aJournal, type Journal } from "../runtime/record/journal.ts";
-import { readEvents } from "../team/read-events.ts";
+import { aJournal, type Journal, readEvents } from "../runtime/record/journal.ts";
 import { answerTo, findQuestion } from "../team/resume.ts";
 import { aRunDriver, type RunDriver, type RunJob } from "../team/run-driver.ts";
 

@@ -9,7 +9,7 @@ import { isList } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import { aRunDriver, type RunDriver } from "../team/run-driver.ts";
-import type { OnTeamChange } from "../team/team-change.ts";
+import type { OnTeamChange } from "../team/crew.ts";
 import type { Team } from "../team/team.ts";
 import type { RunWorkspaces } from "./run-workspaces.ts";
 

@@ -1,31 +1,35 @@
+import type { Shape } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Deps } from "../kernel/deps.ts";
-import type { EffectPort } from "../kernel/effect.ts";
+import { anEffectPort, type EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Role } from "../role/role.ts";
-import type { RoleMemoryOptions } from "../memory/role-memory.ts";
-import type { CallTuning } from "../model/call.ts";
+import { type RoleMemoryOptions, checkRoleMemory } from "../memory/role-memory.ts";
+import { type CallTuning, checkTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { LimitOptions, ModelLimits } from "../model/limits.ts";
+import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
-import type { FailurePolicy } from "../role/failure-policy.ts";
-import type { Mailbox } from "../message/mailbox.ts";
+import { type FailurePolicy, isFailurePolicy } from "../role/failure-policy.ts";
+import { type Mailbox, checkMailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
-import type { EdgeDecisions, EdgePolicy } from "./edges/edge-policy.ts";
-import type { ArrivalOrder, SchedulerOption } from "./schedulers/scheduler.ts";
+import { type EdgeDecisions, type EdgePolicy, checkEdges } from "./edges/edge-policy.ts";
+import { type ArrivalOrder, type SchedulerOption, schedulerOf } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/funds.ts";
 import type { AnswerSource } from "./steps/answer-source.ts";
-import type { SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
+import type { SnapshotWriterParts } from "./snapshot/snapshot.ts";
 import type { OwnRun } from "./own-run.ts";
 import type { Journal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState, ShardRange } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
 import type { Driver } from "./schedulers/drive.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkModel } from "../kernel/foreign-models.ts";
 
 export const DEFAULT_CONCURRENCY = 16;
 export const DEFAULT_ROUNDS = 100;
@@ -102,26 +106,28 @@ export interface EnvironmentOptions {
   readonly mailbox?: Mailbox;
 }
 
+function advised(shape: Shape, todo = "Leave it out for the default."): Shape {
+  return { ...shape, advice: (value) => ({ got: valueText(value), todo }) };
+}
+
 export const environmentOptions: Known<EnvironmentOptions> = {
-  ...kinds.each(kinds.checked, "model", "models", "memory", "seed", "scheduler", "delivery", "concurrency", "onFailure", "onDeadAddress"),
-  ...kinds.each(
-    kinds.checked,
-    "human",
-    "limits",
-    "calls",
-    "deps",
-    "effects",
-    "uncertainAfter",
-    "secrets",
-    "messageLimit",
-    "edges",
-    "mailbox",
-  ),
+  ...kinds.each(kinds.checked, "memory", "scheduler", "limits", "calls", "deps", "edges", "mailbox"),
   ...kinds.each(kinds.text, "description", "id"),
+  ...kinds.each(advised(kinds.size), "concurrency", "messageLimit"),
+  model: kinds.model,
+  models: advised(kinds.object, 'Write models: { Alex: openai({ model: "..." }) }.'),
+  seed: advised(kinds.seed),
   clock: kinds.clock,
+  delivery: advised(kinds.oneOf("hire", "shuffled", "sender")),
+  onFailure: advised({ says: '"stop", "skip" or retry(n)', fits: isFailurePolicy }),
+  onDeadAddress: advised(kinds.oneOf("warn", "fail")),
+  human: advised(kinds.function, "Write human: (question) => answer, or leave it out: then questions wait."),
   logger: kinds.logger,
   prices: kinds.record(kinds.price),
+  effects: advised(anEffectPort, "Make one by remoteEffects(...) of troupe/fleet."),
   journal: kinds.journal,
+  uncertainAfter: advised(kinds.count, "Leave it out to wait for ever."),
+  secrets: kinds.secrets,
 };
 
 /** The record of an environment, from which it is restored. */
@@ -155,7 +161,11 @@ export interface EnvironmentRunOptions {
   readonly signal?: AbortSignal;
 }
 
-export const environmentRunOptions: Known<EnvironmentRunOptions> = kinds.each(kinds.checked, "rounds", "stopWhen", "signal");
+export const environmentRunOptions: Known<EnvironmentRunOptions> = {
+  rounds: kinds.count,
+  stopWhen: kinds.function,
+  signal: kinds.signal,
+};
 
 export interface RunBacking {
   readonly state?: RunState;
@@ -182,4 +192,20 @@ export interface RunBacking {
   readonly edges?: EdgeDecisions;
   /** Snapshots of the state in the journal. Default: none. */
   readonly snapshots?: Pick<SnapshotWriterParts, "clock" | "every" | "last">;
+}
+
+/** Checks the options whose tables do not know all their rules. */
+export function checkOptions({ scheduler, models = {}, limits, calls, memory, mailbox, edges }: EnvironmentOptions): void {
+  if (scheduler !== undefined) schedulerOf(scheduler);
+  for (const [role, model] of Object.entries(models)) checkModel("OPTION_INVALID", `models.${role}`, model);
+  sharedLimits(limits);
+  checkTuning(calls);
+  checkRoleMemory(memory);
+  checkMailbox(mailbox);
+  checkEdges(edges);
+}
+
+export function checkWhole(value: number, name: string, least: number, todo = "Leave it out for the default."): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of ${least} or more, got ${valueText(value)}. ${todo}`);
 }

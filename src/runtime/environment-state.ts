@@ -12,10 +12,8 @@ import type { OwnedRun } from "./record/run-log.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { nextSeed, presentMeter } from "../model/meter.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
-import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
-import { recordedEdges } from "./edges/edge-policy.ts";
-import type { RunBounds } from "./engine.ts";
 import {
+  checkOptions,
   DEFAULT_ROUNDS,
   environmentOptions,
   type EnvironmentOptions,
@@ -23,18 +21,26 @@ import {
   type EnvironmentRunOptions,
   type RunBacking,
 } from "./environment-options.ts";
-import { maskedRules } from "./record/masking.ts";
+import { recordedEdges } from "./edges/edge-policy.ts";
+import type { RunBounds } from "./engine.ts";
+import { maskedRules } from "./record/rewritten-event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { roundsLeftOf, RunState, type ShardRange } from "./record/run-state.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
 import { progressOf } from "./stop-condition.ts";
-import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot-writer.ts";
+import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot.ts";
+import type { ReadableMemory } from "../memory/message-memory.ts";
+import { Plan } from "../role/plan.ts";
+import type { Role } from "../role/role.ts";
+import type { RoleState } from "./record/role-state.ts";
 
 export function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
   takes("new Environment", "what a team gives it", backing, object("an object"));
-  if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
+  // A team has checked the options of its runs.
+  if (backing.state !== undefined) return;
+  checkKnownOptions("new Environment", options, environmentOptions);
   checkOptions(options);
-  if (backing.state === undefined) checkRecord(options);
+  checkRecord(options);
 }
 
 function checkRecord({ journal, id, memory }: EnvironmentOptions): void {
@@ -54,9 +60,6 @@ function invalid(expected: string, came: string, todo: string): UsageError {
 export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
   const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
-  checkWhole(rounds, "rounds", 0);
-  checkStopCondition(stopWhen);
-  checkSignal(signal);
   const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
   return { roundsLeft: roundsLeftOf(state, rounds), checkpoint, signal };
 }
@@ -126,5 +129,38 @@ export function environmentJson(state: RunState, description: string): Json {
       state: role.custom,
       plan: role.plan.toJSON(),
     })) as unknown as Json,
+  };
+}
+
+/** A read-only view of a role's state. */
+export interface RoleView {
+  readonly role: Role;
+  readonly name: string;
+  readonly inbox: readonly Message[];
+  readonly memory: ReadableMemory;
+  readonly workingMemory: ReadableMemory;
+  readonly state: { readonly [key: string]: Json };
+  /** A copy: changes to it have no effect. */
+  readonly plan: Plan;
+  readonly isIdle: boolean;
+}
+
+export function roleView(role: Role, held: RoleState): RoleView {
+  const { name, custom, plan, open, waiting } = held;
+  return {
+    role,
+    name,
+    inbox: held.news(waiting),
+    state: custom,
+    isIdle: waiting === 0 && open === undefined,
+    get memory() {
+      return held.memory;
+    },
+    get workingMemory() {
+      return held.workingMemory;
+    },
+    get plan() {
+      return Plan.fromJSON(plan.toJSON());
+    },
   };
 }

@@ -42,16 +42,15 @@ import {
   recordOf,
   userMessage,
   writerOf,
+  type RoleView,
+  roleView,
 } from "./environment-state.ts";
-import { firstWarnings } from "./first-warnings.ts";
-import { HiredRoles } from "./hired-roles.ts";
+import { firstWarnings, HiredRoles, type Opening, openingOf } from "./hired-roles.ts";
 import { Announcer, ObserverRegistry, RunWarnings } from "./observers.ts";
-import { Opening } from "./opening.ts";
 import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
 import type { OwnRun } from "./own-run.ts";
 import { RoleMemories } from "./role-memories.ts";
-import { type RoleView, roleView } from "./role-view.ts";
 import { recordedEnd, type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
 
 /**
@@ -112,7 +111,7 @@ export class Environment {
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
-    this.#opening = (backing.opens ?? backing.state === undefined) ? new Opening(this.#log, this.#hired, options.scheduler) : undefined;
+    this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
     this.engine = new Engine({
       log: this.#log,
       clock,

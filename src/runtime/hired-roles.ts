@@ -5,11 +5,16 @@ import { type Action, assertSameAction } from "../role/action.ts";
 import { agentMode } from "../role/react.ts";
 import { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
-import type { HiredRole } from "./record/event.ts";
+import type { HiredRole, RoleHired, RunStarted } from "./record/event.ts";
 import type { HiredAs, RoleState } from "./record/role-state.ts";
 import { addRoleState, type RunState } from "./record/run-state.ts";
 import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening } from "./routing/directory.ts";
+import { type EdgePolicy, matcherOf, namesInEdges } from "./edges/edge-policy.ts";
+import { isList, isRecord, isText } from "../kernel/value-kind.ts";
+import { recordedScheduler, schedulerOf } from "./schedulers/scheduler.ts";
+import type { EnvironmentOptions } from "./environment-options.ts";
+import type { RunLog } from "./record/run-log.ts";
 
 const HOOKS = ["observe", "think", "act", "react", "planTasks"] as const;
 
@@ -208,3 +213,81 @@ export function reactsByDefault({ mode, role }: RoleSpec): boolean {
 function onlyListens(spec: RoleSpec): boolean {
   return spec.actions.length === 0 && spec.mode !== "agent" && reactsByDefault(spec);
 }
+
+export type FirstWarning = readonly [role: string | undefined, text: string];
+
+export function firstWarnings(
+  hired: Pick<HiredRoles, "idle">,
+  state: RunState,
+  edges: readonly EdgePolicy[] | undefined,
+): readonly FirstWarning[] {
+  if ((state.shard?.from ?? 0) > 0) return [];
+  return [
+    ...hired.idle.map(({ card: { name } }): FirstWarning => [
+      name,
+      `${name} has no actions and no react or step of its own: it will only listen. Give it actions: [...].`,
+    ]),
+    ...unknownNames(state, edges).map((text): FirstWarning => [undefined, text]),
+  ];
+}
+
+function unknownNames({ roles, scheduler, parameters }: RunState, edges: readonly EdgePolicy[] | undefined): readonly string[] {
+  const lists = scheduler === "staged" && isRecord(parameters) && parameters["stages"];
+  const staged = isList(lists) ? lists.flat().filter(isText) : [];
+  const profiles = new Set(staged.length === 0 ? [] : [...roles.values()].map(({ profile }) => profile));
+  return [
+    ...namesInEdges(edges)
+      .filter((name) => ![...roles.keys()].some(matcherOf([name])))
+      .map((name) => `A policy of the edges names ${name}, and no role has ${name.includes("*") ? "a name of that form" : "that name"}.`),
+    ...staged
+      .filter((name) => !roles.has(name) && !profiles.has(name))
+      .map((name) => `A stage names ${name}, and no role has that name or profile.`),
+  ];
+}
+
+/**
+ * Records the start of a run without a journal, and the roles hired since. It owns the names that are not recorded yet; the roles belong to
+ * the hired roles.
+ *
+ * Opening.O1 (`record`) the start is the first event, and is recorded once, with all roles hired by then.
+ * Opening.O2 (`record`) a role hired later is recorded before the next event that follows from it.
+ * Opening.O3 (`RunLog.recordKnown`) without an observer, no event is created.
+ */
+export function openingOf(log: RunLog, hired: HiredRoles, scheduler: EnvironmentOptions["scheduler"]) {
+  let isRecorded = log.state.seq > 0;
+  let unrecorded: string[] = [];
+  const roles = (names: readonly string[]): readonly HiredRole[] =>
+    names.flatMap((name) => {
+      const spec = hired.specOf(name);
+      return spec === undefined ? [] : [hiredRole(spec.role, name)];
+    });
+  const start = (): RunStarted => {
+    const { seed, bounds, edges, arrival, scope } = log.state;
+    return {
+      type: "run.started",
+      team: "environment",
+      roles: roles(hired.names),
+      seed,
+      ...recordedScheduler(schedulerOf(scheduler ?? "rounds")),
+      ...(arrival === "hire" ? {} : { arrival }),
+      ...(bounds.mailbox === undefined ? {} : { bounds: { mailbox: bounds.mailbox } }),
+      ...(edges.length === 0 ? {} : { edges }),
+      ...(scope === undefined ? {} : { scope }),
+    };
+  };
+  return {
+    hired(name: string): void {
+      if (isRecorded) unrecorded.push(name);
+    },
+    record(): void {
+      const names = unrecorded;
+      if (isRecorded && names.length === 0) return;
+      unrecorded = [];
+      if (isRecorded) log.recordKnown("role.hired", (): RoleHired => ({ type: "role.hired", roles: roles(names) }));
+      else log.recordKnown("run.started", start);
+      isRecorded = true;
+    },
+  };
+}
+
+export type Opening = ReturnType<typeof openingOf>;

@@ -8,14 +8,12 @@ import type { Mask } from "../kernel/mask.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import { isOutput } from "./record/delivery.ts";
-import type { Observed, ObservedOf, RunEvent, RunNotice, Sent } from "./record/event.ts";
-import { OBSERVED_TYPES } from "./record/event-type.ts";
-import { maskedError } from "./record/masking.ts";
+import { type Observed, type ObservedOf, type RunEvent, type RunNotice, type Sent, OBSERVED_TYPES } from "./record/event.ts";
+import { maskedError } from "./record/rewritten-event.ts";
 import type { Observer } from "./record/run-log.ts";
 import type { DeadLetter } from "./record/run-state.ts";
 import type { RoleMemories } from "./role-memories.ts";
-import type { Directory } from "./routing/directory.ts";
-import { nearestText } from "./routing/spelling.ts";
+import { type Directory, nearestText } from "./routing/directory.ts";
 
 /** Returns the function that emits notices of a type; undefined while no one observes that type. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;

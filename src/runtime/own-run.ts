@@ -6,7 +6,7 @@ import { overdueTries } from "./record/lost-tries.ts";
 import type { RunEvent } from "./record/event.ts";
 import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
 import type { OwnedRun, RunLog } from "./record/run-log.ts";
-import type { LastSnapshot } from "./snapshot/snapshot-writer.ts";
+import type { LastSnapshot } from "./snapshot/snapshot.ts";
 
 export interface ClaimedRecord {
   readonly claim: Claim;

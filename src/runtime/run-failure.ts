@@ -1,6 +1,6 @@
 import { ActionError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
-import { maskedError } from "./record/masking.ts";
+import { maskedError } from "./record/rewritten-event.ts";
 
 /** The code of errors from outside this package, in events, dead letters and results. */
 const ACTION_FAILED = "ACTION_FAILED";

@@ -5,12 +5,12 @@ import { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
-import type { FailedActivation } from "./record/failed-activation.ts";
-import { inOrderOfTicks } from "./record/delayed.ts";
+import type { FailedActivation } from "./record/run-summary.ts";
+import { inOrderOfTicks } from "./record/delivery.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
-import { maskedError } from "./record/masking.ts";
+import { maskedError } from "./record/rewritten-event.ts";
 import type { RunLog } from "./record/run-log.ts";
 import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState, type FaultCounts } from "./record/run-state.ts";
 import { rest } from "./record/turn-count.ts";
@@ -103,6 +103,7 @@ export async function recordedEnd(log: RunLog, mask: Mask, end: RunEnd): Promise
 /** Returns the present result of a run, without secrets. Its lists are created when first read, with their present length. */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
+  const { parent } = state;
   const result: RunResult = {
     runId: state.runId,
     status,
@@ -120,7 +121,9 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     byModel: state.byModel.record(),
     uncertain: state.uncertain,
     questions: pendingQuestions(state).map(plainQuestion),
-    ...(state.parent === undefined ? {} : { fork: forkReport(state, state.parent) }),
+    ...(parent === undefined
+      ? {}
+      : { fork: { parent, reused: state.reused, reusedCalls: state.reusedCalls, paid: state.calls, saved: state.saved } }),
     ...(error === undefined ? {} : { error }),
   };
   return lazyMembers(result, {
@@ -158,10 +161,6 @@ function saidSoFar(state: RunState): () => readonly Message[] {
     history.addBatch(delivered());
     return [...history.get(), ...waiting];
   };
-}
-
-function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: ForkPoint): ForkReport {
-  return { parent, reused, reusedCalls, paid: calls, saved };
 }
 
 function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; readonly error?: TroupeError } {

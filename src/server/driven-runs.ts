@@ -1,8 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
-import type { RunEvent } from "../runtime/record/event.ts";
-import { EVENT_TYPES } from "../runtime/record/event-type.ts";
+import { type RunEvent, EVENT_TYPES } from "../runtime/record/event.ts";
 import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";

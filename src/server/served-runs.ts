@@ -25,7 +25,7 @@ import type { Forgotten } from "../team/forget.ts";
 import type { RunReceipt } from "../team/publishing.ts";
 import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
-import type { OnTeamChange } from "../team/team-change.ts";
+import type { OnTeamChange } from "../team/crew.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DrivenRuns } from "./driven-runs.ts";

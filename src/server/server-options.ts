@@ -11,10 +11,10 @@ import type { Cache } from "../memory/cache.ts";
 import { checkForgetful } from "../memory/forget.ts";
 import type { MessageStore } from "../memory/message-store.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { checkWhole } from "../runtime/check-options.ts";
+import { checkWhole } from "../runtime/environment-options.ts";
 import { aJournal, type Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
-import type { OnTeamChange } from "../team/team-change.ts";
+import type { OnTeamChange } from "../team/crew.ts";
 import { sureLogger } from "./json-logger.ts";
 import type { Tenant } from "./tenants.ts";
 

@@ -3,7 +3,7 @@ import { getHeapStatistics } from "node:v8";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { checkWhole } from "../runtime/check-options.ts";
+import { checkWhole } from "../runtime/environment-options.ts";
 
 /** The size of a population. */
 export interface PopulationSize {

@@ -2,8 +2,6 @@ import { JournalError, MovedError, stepErrorFrom, WaitingError } from "../kernel
 import { systemClock } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import type { ChatModel } from "../model/chat-model.ts";
-import type { Role } from "../role/role.ts";
 import { Funds, type Spender } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { RunBounds } from "../runtime/engine.ts";
@@ -11,19 +9,18 @@ import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
 import { holdKey } from "../runtime/record/apply-steps.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
-import type { Claim, Journal } from "../runtime/record/journal.ts";
+import { type Claim, type Journal, readEvents } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunFailure } from "../runtime/run-failure.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
-import { EVENTS_BETWEEN } from "../runtime/snapshot/snapshot-writer.ts";
+import { EVENTS_BETWEEN } from "../runtime/snapshot/snapshot.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
-import { readEvents } from "./read-events.ts";
 import type { TeamOptions } from "./team-options.ts";
 import { keepWarm, type WarmRun } from "./warm-states.ts";
 
@@ -110,9 +107,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   controls.enter({ change: (change) => change.make(environment, { mask, isOver: () => entry.isOver }) });
   await rememberRecord(environment, run, seq);
   for (const warning of warnings) environment.warn(warning);
-  warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const { warning } of unwatchedCauses(crew.roles, said)) environment.warn(warning);
-  for (const warning of lastTries(state)) environment.warn(warning);
   const end = await ended(run, environment, entry);
   const result = withDifference(await environment.finish(end), past);
   const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
@@ -214,16 +209,6 @@ function stuckFailure({ runId, takes }: RunState): RunFailure | undefined {
   return { error: new JournalError("RUN_STUCK", text, { data: { runId, takes } }) };
 }
 
-function lastTries({ runId, takes, bounds: { poisonAfter }, open, roles }: RunState): readonly string[] {
-  const stuck = `Run ${runId} was taken over ${takes} of at most ${STUCK_AFTER} times without progress. If it is taken once more before it gets an answer, it ends as failed with RUN_STUCK.`;
-  const dying = [...open].flatMap((name) => {
-    const { act = "", crashes = 0 } = roles.get(name)?.open ?? {};
-    if (poisonAfter === undefined || crashes === 0 || crashes !== poisonAfter - 1) return [];
-    return `The process died ${crashes} of at most ${poisonAfter} times during ${act} without progress. If it dies once more, ${act} ends with POISONED and its messages are tried one by one, or become dead letters.`;
-  });
-  return takes === STUCK_AFTER - 1 ? [stuck, ...dying] : dying;
-}
-
 function withDifference(result: RunResult, past: ForkAnswers | undefined): RunResult {
   if (result.fork === undefined || past?.difference === undefined) return result;
   return { ...result, fork: { ...result.fork, difference: past.difference } };
@@ -264,36 +249,4 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
     if (!(error instanceof JournalError)) throw error;
   }
   return undefined;
-}
-
-const MAX_RUNS = 1_000;
-
-/** By id, and weakly: a conversation that gets a new model at each turn keeps none of them. */
-type Models = Map<string, WeakSet<ChatModel>>;
-
-/** The models of the newest runs of this process: a fork that takes answers of a model warns when its own is another object of that id. */
-const knownModels = new WeakMap<Journal, Map<string, Models>>();
-
-function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
-  const all = [options.model, ...Object.values(options.models ?? {}), ...crew.roles.flatMap(([, role]) => modelsOf(role))];
-  const models = new Set(all.filter((model) => model !== undefined));
-  const runs = knownModels.get(journal) ?? new Map<string, Models>();
-  knownModels.set(journal, runs);
-  const known = past === undefined || parent === undefined ? undefined : runs.get(parent.runId);
-  const own: Models = runs.get(runId) ?? new Map<string, WeakSet<ChatModel>>();
-  for (const model of models) own.set(model.id, (own.get(model.id) ?? new WeakSet()).add(model));
-  runs.delete(runId);
-  runs.set(runId, own);
-  const [oldest] = runs.keys();
-  if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
-  const others = [...models].filter((model) => known?.get(model.id)?.has(model) === false);
-  for (const id of new Set(others.map((model) => model.id))) {
-    environment.warn(
-      `Run ${parent?.runId} asked another model under the id "${id}", and the fork reuses its answers to equal requests. Give your model a different id, or fork with reuse: "none" to ask it.`,
-    );
-  }
-}
-
-function modelsOf({ model, actions, reactions }: Role): readonly (ChatModel | undefined)[] {
-  return [model, ...[...actions, ...reactions.map((reaction) => reaction.do)].map((action) => action.model)];
 }

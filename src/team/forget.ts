@@ -15,10 +15,9 @@ import { storesOf } from "../memory/role-memory.ts";
 import type { Role } from "../role/role.ts";
 import { type Eraser, eraserOf, type Erasure, erasing, namesIn } from "../runtime/record/erased-event.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
-import { aJournal, type Journal, runInfo } from "../runtime/record/journal.ts";
+import { aJournal, type Journal, runInfo, readEvents } from "../runtime/record/journal.ts";
 import { type RunSummary, readTally } from "../runtime/record/run-summary.ts";
 import type { TeamParts } from "./drive.ts";
-import { readEvents } from "./read-events.ts";
 
 /** Options of {@link forget}. */
 export interface ForgetOptions {

@@ -5,17 +5,14 @@ import { apply } from "../runtime/record/apply.ts";
 import type { ForkPoint, HiredRole, RunEvent, RunResumed, Sent } from "../runtime/record/event.ts";
 import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../runtime/replay/fork-copy.ts";
 import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
-import { type Journal, runInfo } from "../runtime/record/journal.ts";
+import { type Journal, readEvents } from "../runtime/record/journal.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
-import { masking } from "../runtime/record/masking.ts";
-import { rewritten } from "../runtime/record/rewritten-event.ts";
+import { masking, rewritten } from "../runtime/record/rewritten-event.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, continuing } from "./bounds.ts";
-import { type Crew, crewWith, definedNow, hiredInOrder } from "./crew.ts";
+import { type Crew, crewWith, definedNow, hiredInOrder, assertHired, isNeeded } from "./crew.ts";
 import { drive, type TeamRun } from "./drive.ts";
-import { readEvents } from "./read-events.ts";
-import { assertHired, isNeeded } from "./team-change.ts";
 import type { ForkOptions } from "./team-options.ts";
 
 const BATCH = 500;
@@ -57,35 +54,30 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
   const { id: runId, signal } = controls;
   const { change: changes = [], about } = o;
   const seed = o.seed === undefined ? undefined : String(o.seed);
-  const { events } = await runInfo(journal, parentId);
-  const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : events - 1);
-  if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
-  if (changes.length > 0) await assertChangeable(fork, changes, at);
-  const later = await hiredLater(fork, at);
-  const state = new RunState(runId);
+  const read: RunEvent[] = [];
+  for await (const event of readEvents(journal, parentId, { signal })) read.push(event);
+  assertNotErased({ runId: parentId, erased: read.some(({ type }) => type === "run.erased") });
+  const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : read.length - 1);
+  if (!Number.isInteger(at) || at < 0 || at >= read.length) throw noSuchEvent(parentId, at, read.length);
+  const past = read.slice(0, at + 1);
+  if (changes.length > 0) assertChangeable(parentId, changes, past);
   const answers = new ForkAnswers();
-  let batch: RunEvent[] = [];
-  const flush = async (): Promise<void> => {
-    if (batch.length > 0) await journal.append(runId, epoch, batch[0]?.seq ?? 0, batch);
-    batch = [];
-  };
+  for (const event of read) answers.learn(event, at);
+  const state = new RunState(runId);
+  const later = new Set(past.flatMap((event) => (event.type === "role.hired" ? event.roles.map(({ name }) => name) : [])));
   const parent = { runId: parentId, at };
-  for await (const event of readEvents(journal, parentId, { signal })) {
-    assertNotErased({ runId: parentId, erased: event.type === "run.erased" });
-    answers.learn(event, at);
-    if (event.seq > at) continue;
+  const copies = past.map((event) => {
     // Only the first event of the fork has the roles added by a changed team.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = rolesNow(event, crew, later);
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
     const copy = deepFreeze(rewritten(forked, masking(mask)));
     apply(state, copy);
-    batch.push(copy);
-    if (batch.length >= BATCH) await flush();
-  }
+    return copy;
+  });
   // A missing role of the run may have messages.
   assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
-  await flush();
+  for (let from = 0; from < copies.length; from += BATCH) await journal.append(runId, epoch, from, copies.slice(from, from + BATCH));
   return { state, answers };
 }
 
@@ -94,33 +86,17 @@ function rolesNow(event: RunEvent, crew: Crew, later: ReadonlySet<string>): read
   return event.type === "role.hired" ? definedNow(event.roles, crew) : [];
 }
 
-async function hiredLater({ journal, parentId, crew, controls: { signal } }: ForkParts, at: number): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  for await (const event of readEvents(journal, parentId, { signal })) {
-    if (event.seq > at) break;
-    // Nearly always all roles belong to the first team, and no further event has to be read.
-    if (event.type === "run.started" && hiredInOrder(event.roles, crew, names).length === event.roles.length) break;
-    if (event.type === "role.hired") for (const { name } of event.roles) names.add(name);
-  }
-  return names;
-}
-
 /** Checks changes against the unchanged parent, because later events may contradict a dropped message. */
-async function assertChangeable(fork: ForkParts, changes: readonly MessageChange[], at: number): Promise<void> {
-  const { journal, parentId, controls } = fork;
+function assertChangeable(runId: string, changes: readonly MessageChange[], past: readonly RunEvent[]): void {
   assertDistinct(changes);
-  const state = new RunState(parentId);
-  const sent = new Map<MessageChange, Sent>();
-  for await (const event of readEvents(journal, parentId, { signal: controls.signal })) {
-    for (const change of changes) if (change.seq === event.seq) sent.set(change, changedMessage(event, change));
-    apply(state, event);
-    if (event.seq === at) break;
-  }
-  for (const change of changes) {
-    const message = sent.get(change);
-    if (message === undefined) throw noSuchEvent(parentId, change.seq, at + 1);
-    assertUnread(change, message, state);
-  }
+  const sent = changes.map((change) => {
+    const event = past[change.seq];
+    if (event === undefined) throw noSuchEvent(runId, change.seq, past.length);
+    return changedMessage(event, change);
+  });
+  const state = new RunState(runId);
+  for (const event of past) apply(state, event);
+  for (const [nth, change] of changes.entries()) assertUnread(change, sent[nth] as Sent, state);
 }
 
 /** Returns the parent's answers for a resumed fork; undefined if the parent is gone. */

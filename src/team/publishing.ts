@@ -19,7 +19,7 @@ import type { Role } from "../role/role.ts";
 import { roleSpec } from "../role/role-spec.ts";
 import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
-import { maskedMessage } from "../runtime/record/masking.ts";
+import { maskedMessage } from "../runtime/record/rewritten-event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import { unwatchedCauses } from "./crew.ts";
 

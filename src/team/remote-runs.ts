@@ -1,12 +1,9 @@
 import type { Json } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
-import type { ObserverRegistry } from "../runtime/observers.ts";
-import type { Observed } from "../runtime/record/event.ts";
 import type { RunResult } from "../runtime/run-result.ts";
-import type { TeamParts } from "./drive.ts";
-import type { RunChange, RunCommand } from "./publishing.ts";
-import type { Reserve } from "./roster.ts";
-import type { Run, RunControls } from "./run.ts";
+import type { RunCommand } from "./publishing.ts";
+import type { RunControls } from "./run.ts";
+import type { Runs } from "./runs.ts";
 
 /** A run of another process that this process follows. */
 export interface FollowedRun {
@@ -30,14 +27,7 @@ export interface RemoteRequest<T> {
 }
 
 /** The runs of this process, for commands from other processes. */
-export interface LocalRuns {
-  readonly parts: TeamParts;
-  readonly reserve: Reserve;
-  change<T>(runId: string, change: RunChange<T>): Promise<T>;
-  /** Returns the run of that id that is under way. */
-  find(runId: string): Run | undefined;
-  report(observed: Observed, observers: ObserverRegistry): void;
-}
+export type LocalRuns = Pick<Runs, "parts" | "reserve" | "change" | "find" | "report">;
 
 /** The port to runs that other processes own. `fleet` implements it; a run of one process never uses it. */
 export interface RemoteRuns {

@@ -6,13 +6,11 @@ import { systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import { type Journal, readEvents } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
-import { type Crew, crewWith, inOrderOf } from "./crew.ts";
+import { type Crew, crewWith, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
 import { recordedResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
-import { readEvents } from "./read-events.ts";
-import { teamChanged, teamDifferences } from "./team-change.ts";
 
 export interface RecordedRun extends TeamParts {
   readonly scratch: Journal;

@@ -9,7 +9,7 @@ import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
-import type { Journal } from "../runtime/record/journal.ts";
+import { type Journal, readEvents } from "../runtime/record/journal.ts";
 import { closedQuestion, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { overdueTries } from "../runtime/record/lost-tries.ts";
@@ -19,11 +19,9 @@ import { recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { boundsChange, boundsNow, continuing, crewOf } from "./bounds.ts";
-import { crewWith, hiredBy, presentCrew } from "./crew.ts";
+import { crewWith, hiredBy, presentCrew, admittedChange, changeText, type OnTeamChange, teamDifferences } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { RunChange } from "./publishing.ts";
-import { readEvents } from "./read-events.ts";
-import { admittedChange, changeText, type OnTeamChange, teamDifferences } from "./team-change.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
 
 export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {

@@ -11,8 +11,7 @@ import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
-import type { Reserve } from "./roster.ts";
-import type { OnTeamChange } from "./team-change.ts";
+import type { Runs } from "./runs.ts";
 import { changeOptions, hireOptions, type RunChangeOptions } from "./team-options.ts";
 
 /** The entry to a run under way, for changes and commands from outside. */
@@ -21,19 +20,6 @@ export interface RunEntry {
   change<T>(change: RunChange<T>): Promise<T>;
   /** Asks the owner in another process to stop, pause or continue the run. Undefined if this process drives it. */
   readonly command?: (command: RunCommand) => Promise<unknown>;
-}
-
-/** What a handle needs of the runs of its team. */
-export interface RunHost {
-  readonly reserve: Pick<Reserve, "keep">;
-  /** Makes a change while the run is not under way. `observers` observe the event of the change. */
-  change<T>(
-    runId: string,
-    change: RunChange<T>,
-    o: { readonly observers: ObserverRegistry; readonly onTeamChange?: OnTeamChange | undefined },
-  ): Promise<T>;
-  /** Reports a warning about a run to the logger and the observers. */
-  warn(text: string, observers: ObserverRegistry): void;
 }
 
 /** The means by which a run is watched, paused and stopped. */
@@ -110,7 +96,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #journal: Journal;
   readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
-  readonly #host: RunHost | undefined;
+  readonly #host: Runs | undefined;
   #entry: RunEntry | undefined;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
@@ -125,7 +111,7 @@ export class Run implements AsyncIterable<RunEvent> {
     journal: Journal,
     signal: AbortSignal | undefined,
     drive: (controls: RunControls) => Promise<RunResult>,
-    host?: RunHost,
+    host?: Runs,
   ) {
     this.id = id;
     this.#journal = journal;
@@ -241,7 +227,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** @throws UsageError `REPLAY_FIXED` */
-  #changeable(): RunHost {
+  #changeable(): Runs {
     if (this.#host !== undefined) return this.#host;
     const expected = `Expected a run that can change, but this is a replay of ${this.id}, which repeats its record`;
     throw new UsageError(

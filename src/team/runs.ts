@@ -7,27 +7,22 @@ import { meterFor } from "../model/ask.ts";
 import { runInside } from "../model/meter.ts";
 import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
-import type { ClaimOptions, Journal } from "../runtime/record/journal.ts";
+import { type ClaimOptions, type Journal, readEvents } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/snapshot.ts";
-import type { Crew } from "./crew.ts";
+import type { Crew, OnTeamChange } from "./crew.ts";
 import type { ClaimedRun, TeamParts, TeamRun } from "./drive.ts";
 import { isSameMessage, type RunChange } from "./publishing.ts";
-import { readEvents } from "./read-events.ts";
-import type { LocalRuns, RemoteRequest, RemoteRuns } from "./remote-runs.ts";
+import type { RemoteRequest, RemoteRuns } from "./remote-runs.ts";
 import { changeRun } from "./resume.ts";
 import type { Reserve, Roster } from "./roster.ts";
-import { idleControls, Run, type RunControls, type RunHost } from "./run.ts";
-import type { OnTeamChange } from "./team-change.ts";
+import { idleControls, Run, type RunControls } from "./run.ts";
 import type { ResumeOptions } from "./team-options.ts";
 import { takeWarm, type WarmRun } from "./warm-states.ts";
 
-/** The bounds of a run, and the function that builds its crew from the roles hired at that time. */
-interface FutureCrew {
-  readonly bounds: Omit<Crew, "roles" | "reserve">;
-  readonly made: (signal: AbortSignal) => Promise<Crew>;
-}
+/** The bounds of a run, apart from its roles. */
+type CrewBounds = Omit<Crew, "roles" | "reserve">;
 
 /** A run to begin. */
 export interface RunRequest {
@@ -66,76 +61,70 @@ interface UnderWay {
 /**
  * The runs of a team in its journal. It owns the set of runs that are under way here; the journal owns the records and the right to write.
  *
- * Runs.U1 (`begin`): at most one run of an id is under way.
+ * Runs.U1 (`launch`): at most one run of an id is under way.
  * Runs.U2 (`#outcome`): the result of a run never rejects; an error outside of the roles is in the result too.
  * Runs.U3 (`claimed`): a run is claimed before its record is read, and released afterwards. Claims of one run come one after the other.
  * Runs.U4 (`claimed`): if an owner did not continue a run, for example because its team differs, the next claim still learns how the
  * previous owner left the run.
  */
-export class Runs implements LocalRuns, RunHost {
+export class Runs {
   readonly parts: TeamParts;
   readonly reserve: Reserve;
   readonly #roster: Roster;
-  readonly #boundsOf: (o: ResumeOptions) => FutureCrew["bounds"];
+  readonly #boundsOf: (o: ResumeOptions) => CrewBounds;
   readonly #underWay = new Map<string, UnderWay>();
   /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
   #remoteRuns: Promise<RemoteRuns> | undefined;
 
-  constructor(parts: TeamParts, roster: Roster, reserve: Reserve, boundsOf: (o: ResumeOptions) => FutureCrew["bounds"]) {
+  constructor(parts: TeamParts, roster: Roster, reserve: Reserve, boundsOf: (o: ResumeOptions) => CrewBounds) {
     this.parts = parts;
     this.reserve = reserve;
     this.#roster = roster;
     this.#boundsOf = boundsOf;
   }
 
-  crewOf(runId: string, o: ResumeOptions = {}): FutureCrew {
+  /** Builds the crew of a run from the roles hired now. */
+  crewOf(runId: string, bounds: CrewBounds = this.#boundsOf({})): (signal: AbortSignal) => Promise<Crew> {
     takes("a run of a team", "its id", runId, aText);
     const { present } = this.#roster;
-    const bounds = this.#boundsOf(o);
-    const made = async (signal: AbortSignal): Promise<Crew> => {
+    return async (signal) => {
       const roles = await present({ runId, signal });
       return { ...bounds, roles, reserve: await this.reserve.of({ runId, signal }, roles) };
     };
-    return { bounds, made };
   }
 
   find(id: string): Run | undefined {
     return this.#underWay.get(id)?.run;
   }
 
-  /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
+  /**
+   * Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`, and a new run of the
+   * id of one that is under way with `RUN_EXISTS`.
+   */
   launch(request: RunRequest): Run {
-    const { id, idea, options } = request;
+    const { id, idea, options, create } = request;
+    const { name, options: team, journal, mask } = this.parts;
     const known = this.#underWay.get(id);
-    if (known === undefined) return this.begin(request);
-    if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, this.parts.mask)) return known.run;
-    return this.#handle(id, options.signal, () => Promise.reject(ideaDiffers(id)));
-  }
-
-  /** Starts a new run. If one of that id is under way, the work of the new run fails. */
-  begin(request: RunRequest): Run {
-    const { id, idea, options } = request;
-    const { name, options: team } = this.parts;
-    const { bounds, made } = this.crewOf(id, options);
+    if (known !== undefined && create !== "new") {
+      if (idea === undefined || known.idea === undefined || isSameMessage(known.idea, idea, mask)) return known.run;
+      return this.handle(id, journal, options.signal, () => Promise.reject(ideaDiffers(id)), this);
+    }
+    const bounds = this.#boundsOf(options);
+    const crew = this.crewOf(id, bounds);
     const meter = meterFor(team.model, bounds.pools);
-    const run = this.#handle(id, options.signal, (controls) =>
-      // Inside an activation or a tool call the run is bounded, recorded and replayed as a part of it.
-      runInside(meter, { kind: "team", name, request: {} }, () => this.#driven(controls, request, made)),
-    );
-    if (this.#underWay.has(id)) return run;
+    // Inside an activation or a tool call the run is bounded, recorded and replayed as a part of it.
+    const work: Work = (controls) => runInside(meter, { kind: "team", name, request: {} }, () => this.#driven(controls, request, crew));
+    const run = this.handle(id, journal, options.signal, work, this);
+    if (known !== undefined) return run;
     this.#underWay.set(id, { run, idea });
     void run.result.then(() => this.#underWay.delete(id));
     return run;
   }
 
-  /** Returns the run of a replay: its events are in `scratch`, and nothing changes it. */
-  replayed(id: string, signal: AbortSignal | undefined, work: Work, scratch: Journal): Run {
-    return new Run(id, scratch, signal, (controls) => this.#outcome(controls, work));
-  }
-
-  #handle(id: string, signal: AbortSignal | undefined, work: Work): Run {
-    return new Run(id, this.parts.journal, signal, (controls) => this.#outcome(controls, work), this);
+  /** @param runs undefined for a replay: nothing changes it */
+  handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: Work, runs?: Runs): Run {
+    return new Run(id, journal, signal, (controls) => this.#outcome(controls, work), runs);
   }
 
   async #outcome(controls: RunControls, work: Work): Promise<RunResult> {
@@ -149,11 +138,14 @@ export class Runs implements LocalRuns, RunHost {
   }
 
   /** Claims, reads and drives a run. A run of another process is followed until it can be claimed. */
-  async #driven(controls: RunControls, request: RunRequest, crew: FutureCrew["made"]): Promise<RunResult> {
+  async #driven(controls: RunControls, request: RunRequest, crew: (signal: AbortSignal) => Promise<Crew>): Promise<RunResult> {
     const { id, signal, lost } = controls;
     const { create, idea, news = [], options, drive } = request;
     const { onOwned = "follow", conclude } = options;
-    if (create !== undefined) await this.#create(id, create);
+    if (create !== undefined)
+      await this.parts.journal.create(id).catch((error: unknown) => {
+        if (create === "new" || !isCode(error, "RUN_EXISTS")) throw error;
+      });
     let isOwner = false;
     const prepare = async (): Promise<void> => {
       isOwner = true;
@@ -175,14 +167,6 @@ export class Runs implements LocalRuns, RunHost {
       if (idea !== undefined && !isSameMessage(recorded, idea, this.parts.mask)) throw ideaDiffers(id);
     };
     return (await attempt()) ?? (await this.#remote()).follow({ controls, news, meant, drive: attempt });
-  }
-
-  async #create(id: string, as: "new" | "new or known"): Promise<void> {
-    try {
-      await this.parts.journal.create(id);
-    } catch (error) {
-      if (as === "new" || !isCode(error, "RUN_EXISTS")) throw error;
-    }
   }
 
   /**
@@ -239,7 +223,7 @@ export class Runs implements LocalRuns, RunHost {
     return this.localOrRemote({
       runId: id,
       local: () => {
-        const crew = this.crewOf(id).made;
+        const crew = this.crewOf(id);
         const controls = idleControls(id, observers, signal);
         return this.claimed(id, { signal }, async ({ warmMemories: _memories, ...run }) =>
           changeRun({ ...this.parts, ...run, controls, crew: await crew(signal) }, change, onTeamChange),

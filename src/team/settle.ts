@@ -5,7 +5,6 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { Funds } from "../model/funds.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { checkWhole } from "../runtime/check-options.ts";
 import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import { type LostTry, settledAt } from "../runtime/record/lost-tries.ts";
 import { RunLog } from "../runtime/record/run-log.ts";
@@ -22,7 +21,7 @@ export interface SettleOptions {
   readonly signal?: AbortSignal;
 }
 
-const settleOptions: Known<SettleOptions> = { cost: kinds.count, olderThan: kinds.milliseconds, signal: kinds.signal };
+const settleOptions: Known<SettleOptions> = { cost: kinds.count, olderThan: kinds.count, signal: kinds.signal };
 
 /** What was settled. */
 export interface Settlement {
@@ -43,8 +42,6 @@ interface SettleParts extends TeamParts {
 export async function settleRun({ runs, ...parts }: SettleParts, runId: string, o: SettleOptions): Promise<Settlement> {
   checkKnownOptions("settle", o, settleOptions);
   const { cost = 0 as MicroUsd, signal = new AbortController().signal } = o;
-  checkWhole(cost, "cost in micro-dollars", 0);
-  if (o.olderThan !== undefined) checkWhole(o.olderThan, "olderThan", 0);
   if (runs.find(runId) !== undefined) throw underWay(runId);
   return runs.claimed(runId, { signal }, (run) => settled({ ...parts, ...run }, { ...o, cost }));
 }

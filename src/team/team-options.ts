@@ -16,7 +16,7 @@ import type { MessageChange } from "../runtime/replay/fork-copy.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
 import type { TeamRoles } from "./roster.ts";
 import type { RunDriver } from "./run-driver.ts";
-import type { OnTeamChange } from "./team-change.ts";
+import type { OnTeamChange } from "./crew.ts";
 
 /**
  * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are

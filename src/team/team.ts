@@ -16,7 +16,7 @@ import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkOptions, checkWhole } from "../runtime/check-options.ts";
+import { checkOptions, checkWhole } from "../runtime/environment-options.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -30,7 +30,7 @@ import { Reserve, rolesNone, Roster } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
 import { answeredUnderWay, ideaDiffers, Runs } from "./runs.ts";
 import type { Settlement, SettleOptions } from "./settle.ts";
-import type { SubmitOptions } from "./submit.ts";
+import type { SubmitOptions } from "./run-driver.ts";
 import {
   continueOptions,
   type ContinueOptions,
@@ -162,7 +162,7 @@ export class Team {
    */
   async submit(idea: string | Message, o: SubmitOptions = {}): Promise<string> {
     // Loaded here because most programs submit nothing.
-    const { submitOptions, submitRun } = await import("./submit.ts");
+    const { submitOptions, submitRun } = await import("./run-driver.ts");
     checkKnownOptions("submit", o, submitOptions);
     const { scope } = scopeHere("submit", o.scope);
     const { name, journal, mask, options } = this.#parts;
@@ -289,7 +289,7 @@ export class Team {
       return forkRun({ ...run, parentId, said }, o);
     };
     this.#reserve.inherit(id, parentId);
-    return this.#runs.begin({ id, options: o, create: "new", drive });
+    return this.#runs.launch({ id, options: o, create: "new", drive });
   }
 
   /**
@@ -298,7 +298,7 @@ export class Team {
    */
   replay(runId: string, o: ReplayOptions = {}): Run {
     checkKnownOptions("replay", o, replayOptions);
-    const crew = this.#runs.crewOf(runId).made;
+    const crew = this.#runs.crewOf(runId);
     const scratch = memoryJournal();
     const replay = async (controls: RunControls): Promise<RunResult> => {
       // Loaded here because most programs never replay.
@@ -306,7 +306,7 @@ export class Team {
       return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls });
     };
     // A replay is no part of what starts it.
-    return this.#runs.replayed(runId, o.signal, (controls) => unmetered(() => replay(controls)), scratch);
+    return this.#runs.handle(runId, scratch, o.signal, (controls) => unmetered(() => replay(controls)));
   }
 
   #id(given: string | undefined): string {

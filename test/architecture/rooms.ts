@@ -102,7 +102,7 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(["tools>workspace"]);
 const TOOLS_DOOR = "src/agent/index.ts";
 
 /** A room on the public may follow a run by the list of events and the one function that changes its state, event by event. */
-const FOLD_DOORS: ReadonlySet<string> = new Set(["src/runtime/record/apply.ts", "src/runtime/record/event-type.ts"]);
+const FOLD_DOORS: ReadonlySet<string> = new Set(["src/runtime/record/apply.ts", "src/runtime/record/event.ts"]);
 
 /** True when a file of the first room may import the file `to` of the second. */
 export function mayImport(from: Room, room: Room, to: string): boolean {

@@ -23,7 +23,7 @@ export const LINES: Readonly<Record<string, number>> = {
   checks: 4_308,
   cli: 10_434,
   client: 807,
-  edges: 373,
+  edges: 369,
   fleet: 1_793,
   src: 145,
   inspector: 7_594,

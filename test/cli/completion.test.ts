@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { shippedCrews } from "../../roles/index.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
+import { EVENT_TYPES } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { command, expectRefusal, freshFolder, storeWith } from "./kept-run.ts";
 import { installed, ShellSeat } from "./shells.ts";

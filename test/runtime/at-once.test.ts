@@ -6,10 +6,6 @@ import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
-import { Team } from "../../src/team/team.ts";
-import type { Run } from "../../src/team/run.ts";
-import { eventsOf } from "../team/recorded.ts";
 import { answering, contents, listener, town } from "./town.ts";
 
 const REGIMES = ["eager", "rounds"] as const;
@@ -65,19 +61,6 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
   test("RoleTurn.T2 sets no timer, and one that waits does", async () => {
     expect((await played(20, scheduler)).timers).toBe(0);
     expect((await played(20, scheduler, true)).timers).toBe(21);
-  });
-
-  test("says nothing and remembers nothing where it stopped the run itself", async () => {
-    const journal = memoryJournal();
-    const runs: Run[] = [];
-    const stopping = answering("Ann", (rc) => {
-      runs[0]?.stop();
-      return rc.message("said");
-    });
-    runs.push(new Team({ roles: [stopping], journal, scheduler }).run("go", { id: "r" }));
-    const status = (await runs[0]?.result)?.status;
-    expect(status).toBe("stopped");
-    expect((await eventsOf(journal, "r")).map(({ type }) => type)).not.toContain("act.ended");
   });
 
   test("Outbox.O3 has a closed door afterwards, also where it never used it", async () => {

@@ -45,12 +45,6 @@ describe("ScheduledRun.S3 one failing role", () => {
     expect(contents(result.messages)).toEqual(["go", "Ann is done", "Cid is done"]);
   });
 
-  test("also when concurrency lets only one run at a time", async () => {
-    const environment = town([failing("Ann", 1), defineRole({ name: "Bob", actions: [Fine] })], { concurrency: 1 });
-    environment.publishMessage("go");
-    expect(contents((await environment.run()).messages)).toEqual(["go", "fine"]);
-  });
-
   test("the first failure is told when several fail", async () => {
     const environment = town([failing("Ann", 1), failing("Bob", 1)]);
     environment.publishMessage("go");
@@ -139,16 +133,6 @@ describe("skip", () => {
     expect(remembered(environment, "Bob")).toEqual(["fine"]);
     expect(warnings.join()).toContain("failure 1 of Ann");
     expect(environment.isIdle).toBe(true);
-  });
-
-  test("a role that was skipped acts on the next news as if nothing had been", async () => {
-    const environment = town([failing("Ann", 1)], { onFailure: "skip" });
-    environment.publishMessage("one");
-    await environment.run();
-    environment.publishMessage("two");
-    const result = await environment.run();
-    expect(result.output).toMatchObject({ content: "tried 2 times", id: "Ann#1.0" });
-    expect(remembered(environment, "Ann")).toEqual(["two"]);
   });
 
   test("a role's own policy wins over the environment's", async () => {

@@ -132,35 +132,6 @@ describe("HandedOut.P1 HandedOut.P2 work that is not awaited and fails", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test("a question without a person leaves the run waiting, and the body's own error is the failure", async () => {
-    const unhandled = await unhandledIn(async () => {
-      expect((await lived((rc) => void rc.human.ask("well?"))).result.status).toBe("waiting");
-      const both = await lived((rc) => {
-        void rc.step("charge", {}, fails);
-        throw new Error("own");
-      });
-      expect(both.result.error?.message).toContain("own");
-    });
-    expect(unhandled).toEqual([]);
-  });
-
-  test("asked by an action for its own output schema, which its context keeps, fails too", async () => {
-    const output = z.object({ n: z.number() });
-    const Count = defineAction({
-      name: "Count",
-      output,
-      run: (ctx) => {
-        void ctx.ask("how many?", { schema: output });
-        return { n: 1 };
-      },
-    });
-    const unhandled = await unhandledIn(async () => {
-      const team = new Team({ ...failingModel(), roles: [defineRole({ name: "Cleo", actions: [Count] })] });
-      expect(await team.run("go").result).toMatchObject({ status: "failed", error: { code: "STEP_NOT_AWAITED" } });
-    });
-    expect(unhandled).toEqual([]);
-  });
-
   test("inside a step it fails that step, so that the record has it; a race inside a step stays one", async () => {
     const asked: readonly ((door: Parameters<Parameters<RoleContext["step"]>[2]>[0]) => Promise<unknown>)[] = [
       (door) => door.step({ kind: "step", name: "inner", request: {} }, fails),

@@ -3,10 +3,7 @@ import { type Action, defineAction } from "../../src/role/action.ts";
 import type { ActionContext, RoleContext } from "../../src/role/context.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { Team } from "../../src/team/team.ts";
-import type { TeamOptions } from "../../src/team/team-options.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { answering, contents, remembered, town } from "./town.ts";
 
@@ -65,20 +62,6 @@ describe.each(["rounds", "eager"] as const)("an environment with memory: false, 
     const { outputs } = await environment.run();
     expect(contents(outputs)).toEqual(["one, note on one; work on one", "two, note on two; work on one, work on two"]);
     expect(remembered(environment, "Ann")).toEqual([]);
-  });
-
-  test("is no different for who waits for something, and who fails and tries again", async () => {
-    let tries = 0;
-    const slow = answering("Ann", async (rc) => {
-      const answer = await rc.step("look", {}, async () => "seen");
-      tries += 1;
-      if (tries === 1) throw new Error("not yet");
-      return rc.message(`${answer} ${contents(rc.memory).join(" ")}`);
-    });
-    const environment = town([slow], { ...forgetful, scheduler, onFailure: retry(2) });
-    environment.publishMessage("go");
-    const { status, outputs } = await environment.run();
-    expect([status, tries, contents(outputs), remembered(environment, "Ann")]).toEqual(["finished", 2, ["seen go"], []]);
   });
 
   test("tells no message of a run that failed before they were heard, and lets them be heard when it goes on", async () => {
@@ -153,20 +136,6 @@ describe("a role that keeps its memory", () => {
     expect(contents((await environment.run()).outputs)).toEqual(["print of written", "print of written"]);
     expect(() => town(hands, forgetful).addRole(reading([write, check]))).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
   });
-
-  test("is told which of its needs it has forgotten, where it comes to it by itself", async () => {
-    const role = defineRole({ name: "Press", watch: [check], actions: [publish] });
-    const environment = town([...hands, role], forgetful);
-    environment.publishMessage("go");
-    const { status, error } = await environment.run();
-    expect([status, error?.code]).toEqual(["failed", "NEEDS_MISSING"]);
-  });
-});
-
-test("a team does not forget: its run is gone on with by what was said", () => {
-  const options = { memory: false } as unknown as TeamOptions;
-  expect(() => new Team(options)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-  expect(() => new Team(options)).toThrow(/memory of new Team.*bare environment/);
 });
 
 test("Activation.A3 a context that is kept shows nothing when its activation has ended", async () => {

@@ -70,13 +70,6 @@ describe("hiring", () => {
     ).toBe("ROLE_INVALID");
   });
 
-  test("a value that is not a role is refused, and is not used as a name", () => {
-    const notARole = { name: "Bea" } as unknown as Role;
-    expect(codeOf(() => new Team().hire(notARole))).toBe("ROLE_INVALID");
-    expect(codeOf(() => new Team().hire(listener("Ann"), listener("Bob"), notARole))).toBe("ROLE_INVALID");
-    expect(codeOf(() => new Environment().addRole(notARole))).toBe("ROLE_INVALID");
-  });
-
   test("HiredRoles.H1 a role that was refused leaves no trace", async () => {
     const environment = town([defineRole({ name: "Ann", actions: [defineAction({ name: "Work", run: () => "ann's" })] })]);
     const other = defineRole({ name: "Bob", actions: [defineAction({ name: "Rest" }), defineAction({ name: "Work" })] });
@@ -97,13 +90,6 @@ describe("names of actions", () => {
     expect(codeOf(() => town([role("Ann", one, two)]))).toBe("ACTION_DUPLICATE");
     expect(codeOf(() => town([role("Ann", one), role("Bob", two)]))).toBe("ACTION_DUPLICATE");
     expect(codeOf(() => new Team({ roles: [role("Ann", one), role("Bob", two)] }))).toBe("ACTION_DUPLICATE");
-  });
-
-  test("one object, or two instances of one class, may be shared", () => {
-    class Work extends Action {}
-    const one = defineAction({ name: "Rest" });
-    const role = (name: string): Role => defineRole({ name, reactMode: "by_order", actions: [one, new Work()] });
-    expect(town([role("Ann"), role("Bob")]).roleNames).toEqual(["Ann", "Bob"]);
   });
 
   test("an instance called otherwise than its class is refused, for watching the class would find nothing", () => {
@@ -129,18 +115,6 @@ describe("names of actions", () => {
 });
 
 describe("properties that are read from outside", () => {
-  test("an environment tells its roles, and who is idle", async () => {
-    const environment = town([listener("Ann"), listener("Bob", { watch: [] })]);
-    expect(environment.isIdle).toBe(true);
-    environment.publishMessage("hello");
-    expect(environment.isIdle).toBe(false);
-    expect([environment.getRole("Ann")?.isIdle, environment.getRole("Bob")?.isIdle]).toEqual([false, true]);
-    expect(contents(environment.getRole("Ann")?.inbox ?? [])).toEqual(["hello"]);
-    await environment.run();
-    expect(environment.isIdle).toBe(true);
-    expect(environment.getRole("Zoe")).toBeUndefined();
-  });
-
   test("an environment is plain JSON", async () => {
     const environment = town([listener("Ann")]);
     environment.publishMessage("hello");

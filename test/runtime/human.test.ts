@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/role/action.ts";
-import { WaitingError } from "../../src/kernel/errors.ts";
 import { defineRole } from "../../src/role/role.ts";
 import type { HumanPort, HumanQuestion } from "../../src/tool/approval.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
@@ -69,19 +68,6 @@ describe("human.ask with nobody there", () => {
     expect(events).toEqual([]);
   });
 
-  test("after it the activation asks nothing any more", async () => {
-    let called = 0;
-    const ann = answering("Ann", async (rc) => {
-      const error = await rc.human.ask("?").catch((e: unknown) => e);
-      expect(error).toBeInstanceOf(WaitingError);
-      await expect(rc.step("later", {}, async () => (called += 1))).rejects.toBe(error);
-    });
-    const environment = town([ann]);
-    environment.publishMessage("go");
-    expect((await environment.run()).status).toBe("waiting");
-    expect(called).toBe(0);
-  });
-
   test("running again asks again, without doing again what was done", async () => {
     const called: string[] = [];
     const ann = answering("Ann", async (rc) => {
@@ -116,16 +102,6 @@ describe("a role that a person plays", () => {
   });
 
   const Vote = defineAction({ name: "Vote", output: z.object({ yes: z.boolean() }), prompt: () => "Vote!" });
-
-  test("answers typed questions in JSON, and is asked once more when it does not fit", async () => {
-    const answers = ["sure", '{"yes": true}'];
-    const { human, asked } = person(() => answers.shift() ?? "");
-    const environment = town([defineRole({ name: "Boss", human: true, actions: [Vote] })], { human });
-    environment.publishMessage("go");
-    expect((await environment.run()).output?.instructContent).toEqual({ yes: true });
-    expect(asked[1]?.text).toContain("Vote!");
-    expect(asked[1]?.text).toContain("did not fit");
-  });
 
   test("one whose answers do not fit leaves the question open, with what was wrong", async () => {
     const { human, asked } = person(() => "maybe");

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../src/role/context.ts";
-import { ContextClosedError } from "../../src/kernel/errors.ts";
 import type { StepDoor } from "../../src/kernel/step.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import type { Said } from "../../src/role/role.ts";
@@ -51,15 +50,6 @@ describe("nested steps", () => {
     expect(afterInner).toEqual(["outer"]);
   });
 
-  test("the same request inside and outside are different steps", async () => {
-    const { steps } = await lived(async (rc) => {
-      await rc.step("outer", {}, (door) => door.step({ kind: "step", name: "x", request: {} }, value(1)));
-      await rc.step("x", {}, value(1));
-    });
-    const keys = steps.filter((event) => event.type === "step.started" && event.name === "x").map((event) => event.key);
-    expect(new Set(keys).size).toBe(2);
-  });
-
   test("an outer step that was begun runs to its end with what it asks, although the body has ended", async () => {
     const called: string[] = [];
     const { steps } = await lived((rc) => {
@@ -68,16 +58,6 @@ describe("nested steps", () => {
     });
     expect(called).toEqual(["outer", "a", "b"]);
     expect(steps.filter((event) => event.type === "step.ended").every((event) => event.ok)).toBe(true);
-  });
-
-  test("a door that is kept is closed with its activation", async () => {
-    let kept: StepDoor | undefined;
-    await lived((rc) =>
-      rc.step("outer", {}, async (door) => {
-        kept = door;
-      }),
-    );
-    await expect(kept?.step({ kind: "step", name: "late", request: {} }, value(1))).rejects.toThrow(ContextClosedError);
   });
 
   test("an inner failure that the outer handles is recorded, and is no failure of the outer", async () => {
@@ -145,26 +125,6 @@ describe("`again`: recorded, and run again", () => {
     disk = "ok";
     expect((await team.resume("r").result).output?.content).toBe("done");
     expect(paid).toEqual(["paid", "more"]);
-  });
-
-  test("a write that failed is not repeated: its record says it failed", async () => {
-    let called = 0;
-    const react = async (rc: RoleContext): Promise<Said> => {
-      const failed = await rc
-        .step("write", {}, () => ((called += 1), Promise.reject(new Error("no"))), { again: true })
-        .catch(() => "failed");
-      await rc.step("more", {}, value(1));
-      return rc.message(String(failed));
-    };
-    const { events } = await lived(react);
-    await goneOn(
-      react,
-      events.slice(
-        0,
-        events.findIndex((event) => event.type === "act.ended"),
-      ),
-    );
-    expect(called).toBe(1);
   });
 
   test("a retry repeats the write too", async () => {

@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import { Announcer, type AnnouncerParts, ObserverRegistry } from "../../src/runtime/observers.ts";
@@ -88,25 +87,4 @@ describe("messages from outside", () => {
     }
     expect(JSON.stringify(environment.toJSON())).toBe(before);
   });
-
-  test("a message as JSON brings it is filled up, frozen and heard", async () => {
-    const environment = town([listener("Ann")]);
-    const { message, recipients } = environment.publishMessage(JSON.parse('{"content":"wire"}') as Message);
-    expect(recipients).toEqual(["Ann"]);
-    expect(message).toMatchObject({ content: "wire", causeBy: "UserRequirement", sendTo: ["<all>"] });
-    expect(Object.isFrozen(message)).toBe(true);
-  });
-});
-
-test("a logger that fails after an activation that waited fails the run, and it ends", async () => {
-  const logger = { debug() {}, info() {}, error() {}, warn: () => assert.fail("disk full") };
-  const late = answering("Late", async (rc) => {
-    await Promise.resolve();
-    return rc.message("x", { sendTo: "ghost" });
-  });
-  const environment = town([late], { logger });
-  environment.publishMessage("go");
-  const { status, error } = await environment.run();
-  expect([status, error?.message]).toEqual(["failed", expect.stringContaining("disk full")]);
-  expect((await environment.run()).status).toBe("finished");
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OutputError, StepError } from "../../src/kernel/errors.ts";
-import { afterFailure, type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
+import { type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
 import type { Role } from "../../src/role/role.ts";
 import { answering, town } from "./town.ts";
 
@@ -62,14 +62,6 @@ describe("retry(n)", () => {
   test.each([0, -1, 1.5, Number.NaN, Infinity])("retry(%s) is refused", (times) => {
     expect(() => retry(times)).toThrow(expect.objectContaining({ code: "RETRY_INVALID" }));
   });
-
-  test("each policy decides after each attempt", () => {
-    const said = (policy: FailurePolicy): string[] => [1, 2, 3].map((attempt) => afterFailure(policy, attempt));
-    expect(said("stop")).toEqual(["stop", "stop", "stop"]);
-    expect(said("skip")).toEqual(["dead", "dead", "dead"]);
-    expect(said(retry(2))).toEqual(["retry", "retry", "stop"]);
-    expect(said(retry(1, "skip"))).toEqual(["retry", "dead", "dead"]);
-  });
 });
 
 describe("calls that a new attempt makes again", () => {
@@ -98,49 +90,6 @@ describe("calls that a new attempt makes again", () => {
     environment.publishMessage("go");
     expect((await environment.run()).status).toBe("finished");
     expect(called).toEqual(["good1"]);
-  });
-
-  test("an attempt reuses the answers that the attempt before it reused", async () => {
-    const called: string[] = [];
-    let attempt = 0;
-    const ann = answering(
-      "Ann",
-      async (rc) => {
-        attempt += 1;
-        const mine = attempt;
-        for (const [place, name] of ["a", "b", "c"].entries()) {
-          await rc.step(name, {}, async () => {
-            called.push(`${name}${mine}`);
-            if (mine === place) throw new Error("flaky");
-            return name;
-          });
-        }
-      },
-      { onFailure: retry(3) },
-    );
-    const environment = town([ann]);
-    environment.publishMessage("go");
-    expect((await environment.run()).status).toBe("finished");
-    expect(called).toEqual(["a1", "b1", "b2", "c2", "c3"]);
-  });
-
-  test("after a stop and another run it is the same", async () => {
-    const called: string[] = [];
-    let isDown = true;
-    const ann = answering("Ann", async (rc) => {
-      await rc.step("paid", {}, async () => called.push("paid"));
-      await rc.step("flaky", {}, async () => {
-        called.push("flaky");
-        if (isDown) throw new Error("down");
-      });
-      return rc.message("done");
-    });
-    const environment = town([ann]);
-    environment.publishMessage("go");
-    expect((await environment.run()).status).toBe("failed");
-    isDown = false;
-    expect((await environment.run()).output?.content).toBe("done");
-    expect(called).toEqual(["paid", "flaky", "flaky"]);
   });
 
   test.each<[string, () => Error, readonly string[]]>([
@@ -174,32 +123,5 @@ describe("calls that a new attempt makes again", () => {
     expect(caught[0]).toBeInstanceOf(StepError);
     expect(caught[0]).toMatchObject({ code: "E_FAR", message: "too far" });
     expect((caught[0] as Error).cause).toBeUndefined();
-  });
-
-  test("eager: a new attempt has the messages of the failed one, though more has come", async () => {
-    const inboxes: number[] = [];
-    const called: string[] = [];
-    const ann = answering(
-      "Ann",
-      async (rc) => {
-        inboxes.push(rc.inbox.length);
-        await rc.step(
-          "ask",
-          rc.inbox.map((message) => message.content),
-          async () => called.push("ask"),
-        );
-        await rc.step("flaky", inboxes.length, () => (inboxes.length === 1 ? Promise.reject(new Error("down")) : Promise.resolve()));
-        if (inboxes.length === 1) environment.publishMessage("two");
-      },
-      { onFailure: retry(1) },
-    );
-    const environment = town([ann], { scheduler: "eager" });
-    environment.on("step.started", ({ name }) => {
-      if (name === "flaky" && inboxes.length === 1) environment.publishMessage("two");
-    });
-    environment.publishMessage("one");
-    expect((await environment.run()).status).toBe("finished");
-    expect(inboxes).toEqual([1, 1, 1]);
-    expect(called).toEqual(["ask", "ask"]);
   });
 });

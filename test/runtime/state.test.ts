@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { canonicalJson, type Json } from "../../src/kernel/json.ts";
-import type { Message } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { StateDraft } from "../../src/runtime/turn/state-draft.ts";
+import { StateDraft } from "../../src/runtime/turn/drafts.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { answering, town } from "./town.ts";
 import { tries } from "../long.ts";
@@ -87,39 +86,9 @@ describe("custom state", () => {
     expect((await onGo(role, 4)).state).toEqual({ d: { deep: [1] }, e: ["d"] });
   });
 
-  test("a memory of what is no message is refused where it is added, whatever happens to the state later", async () => {
-    const role = defineRole({
-      name: "Ann",
-      state: Counter,
-      react: (rc) => {
-        rc.memory.add({ id: "no message" } as Message);
-        rc.state.count = 0.5;
-      },
-    });
-    expect((await onGo(role)).result).toMatchObject({ status: "failed", error: { code: "MESSAGE_INVALID" } });
-  });
-
-  test("a view taken before the whole was replaced shows and writes what is there now", async () => {
-    const role = answering("Ann", (rc) => {
-      const view = rc.state;
-      view["a"] = 1;
-      rc.state = { b: 2 };
-      view["c"] = Object.keys(view).length;
-    });
-    expect((await onGo(role)).state).toEqual({ b: 2, c: 1 });
-  });
-
   test.each([null, [1], "text", 3])("%j cannot be a state", async (state) => {
     const { result } = await onGo(answering("Ann", (rc) => void (rc.state = state as never)));
     expect(result).toMatchObject({ status: "failed", error: { code: "STATE_INVALID" } });
-  });
-
-  test("one definition's state is not shared by those who are hired by it", async () => {
-    const role = answering("Ann", (rc) => void (rc.state["me"] = rc.name));
-    const environment = town([]).addRole(role, { name: "a" }).addRole(role, { name: "b" });
-    environment.publishMessage("go");
-    await environment.run();
-    expect([environment.getRole("a")?.state, environment.getRole("b")?.state]).toEqual([{ me: "a" }, { me: "b" }]);
   });
 
   test("names that every object has already are keys like others", async () => {
@@ -246,16 +215,5 @@ describe("StateDraft", () => {
     (draft.view["list"] as number[]).push(draft.view["count"] as number);
     expect(draft.changes("Ann", undefined)).toEqual({ set: { list: [1, 1] }, unset: [] });
     expect(base).toEqual({ list: [1], count: 1 });
-  });
-
-  test("it behaves as an object: in, keys, spread, entries, JSON", () => {
-    const { view } = new StateDraft({ a: 1, b: { c: 2 } }, "Ann#0~1");
-    expect("a" in view).toBe(true);
-    expect("toString" in view).toBe(false);
-    expect({ ...view }).toEqual({ a: 1, b: { c: 2 } });
-    expect(JSON.stringify(view)).toBe('{"a":1,"b":{"c":2}}');
-    expect(Object.hasOwn(view, "b")).toBe(true);
-    Object.defineProperty(view, "d", { value: 4 });
-    expect(view["d"]).toBe(4);
   });
 });

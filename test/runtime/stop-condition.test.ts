@@ -93,23 +93,6 @@ describe("a run that is to stop", () => {
     expect(result.error?.message).toContain("bad condition");
     expect(contents(result.messages)).toContain("go");
   });
-
-  test("saidBy reads the messages of the run, not those of a memory", async () => {
-    const ann = answering("Ann", (rc) => rc.message("x", { sendTo: "<self>", causeBy: rc.memory.size > 4 ? "Enough" : "More" }));
-    const result = await new Team({ roles: [ann] }).run("go", { stopWhen: saidBy("Enough") }).result;
-    expect(result).toMatchObject({ status: "stopped", rounds: 5 });
-  });
-
-  test("a condition cannot change the run through what it is shown", async () => {
-    const stopWhen: StopCondition = ({ messages, outputs, rounds }) => {
-      (messages as unknown[]).length = 0;
-      (outputs as unknown[]).push("mine");
-      return rounds === 2;
-    };
-    const result = await new Team({ roles: [endless()] }).run("go", { stopWhen }).result;
-    expect(contents(result.messages)).toHaveLength(3);
-    expect(result.outputs).toEqual([]);
-  });
 });
 
 describe("a run of an environment that is to stop", () => {

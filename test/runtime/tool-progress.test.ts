@@ -3,15 +3,13 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createClient } from "../../src/client/index.ts";
-import { progressOf } from "../cli/recorded-run.ts";
-import { stepText } from "../../src/cli/screen/rows.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Observed, ObservedOf } from "../../src/runtime/record/event.ts";
-import { ToolProgress } from "../../src/runtime/steps/tool-progress.ts";
+import { toolProgress } from "../../src/runtime/steps/tool-progress.ts";
 import { createServer } from "../../src/server/index.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -115,25 +113,13 @@ describe("the observers of progress", () => {
     expect(heard[0]).toBe("half");
     await server.close();
   });
-
-  it("are the rows of the terminal", () => {
-    const started = { type: "step.started", act: "Ann#0~1", key: "k", kind: "tool", name: "dig", try: 1, request: {} };
-    const seen = [
-      { type: "run.started", roles: [{ name: "Ann" }] },
-      { type: "role.active", role: "Ann", news: 1 },
-      started,
-      { type: "tool.progress", role: "Ann", act: "Ann#0~1", step: "k", tool: "dig", text: "half\u001b[2J" },
-    ] as unknown as Observed[];
-    const step = progressOf(seen).roles.get("Ann")?.work?.step;
-    expect(step && stepText(step)).toBe("dig: half\\u{1b}[2J");
-  });
 });
 
 describe("the rate of progress", () => {
   it("ToolProgress.P1 ToolProgress.P2 is ten a second: of more the newest, and the last before the end", async () => {
     const clock = simulatedClock();
     const told: string[] = [];
-    const progress = new ToolProgress(clock, () => (text) => told.push(text));
+    const progress = toolProgress(clock, () => (text) => told.push(text));
     for (let n = 0; n < 50; n += 1) progress.say(`${n}`);
     expect(told).toEqual(["0"]);
     await clock.advance(100);
@@ -148,7 +134,7 @@ describe("the rate of progress", () => {
 
   it("sets no timer while nobody listens", () => {
     const clock = simulatedClock();
-    new ToolProgress(clock, () => undefined).say("half");
+    toolProgress(clock, () => undefined).say("half");
     expect(clock.pending).toBe(0);
   });
 });

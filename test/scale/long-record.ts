@@ -1,6 +1,5 @@
-import type { ActEnded, RunEvent, RunEventBody, RunStarted } from "../../src/runtime/record/event.ts";
+import { type ActEnded, type RunEvent, type RunEventBody, type RunStarted, EVENT_VERSION } from "../../src/runtime/record/event.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { EVENT_VERSION } from "../../src/runtime/record/event.ts";
 
 /** The only role of a long run: it has nothing left to do when the run goes on. */
 export function worker(): Role {

@@ -1,14 +1,8 @@
 // @module-tag numbers
 import { describe, expect, it } from "vitest";
-import { heapOfEach } from "./heap.ts";
 import { workOf } from "./work.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
-
-/** Bytes that a role's memory of one message holds: measured 205 and 545 before there was none without a table. */
-const MOST_BYTES_OF_ONE = 300;
-/** So many that what else a process makes meanwhile, some 300 KB, is less than what is left below that. */
-const MANY = 20_000;
 
 function said(n: number): Message {
   return createMessage("hello", { id: `Writer#${n}.0`, timestamp: 0 });
@@ -36,15 +30,4 @@ describe("a memory of very many messages", () => {
     expect(many).toBeGreaterThan(more * 5);
     expect(await hearing(40_000, more)).toBeLessThan(many * 1.5);
   });
-});
-
-it("a memory of one message holds little", async () => {
-  const message = said(1);
-  const make = (): Memory[] =>
-    Array.from({ length: MANY }, () => {
-      const memory = new Memory();
-      memory.add(message);
-      return memory;
-    });
-  expect(await heapOfEach(MANY, make)).toBeLessThan(MOST_BYTES_OF_ONE);
 });

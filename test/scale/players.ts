@@ -29,19 +29,7 @@ export function stepper(name: string, other: string, n: number): Role {
   });
 }
 
-/** The same, of a full role that counts its hits as well. */
-export function counter(name: string, other: string, n: number): Role {
-  const hit = defineAction({
-    name: `Hit${name}`,
-    run(ctx) {
-      ctx.state["hits"] = Number(ctx.state["hits"]) + 1;
-      return Number(ctx.text) >= n ? undefined : ctx.message(String(Number(ctx.text) + 1), { sendTo: other });
-    },
-  });
-  return defineRole({ name, watch: [], actions: [hit], state: z.object({ hits: z.number().default(0) }) });
-}
-
-/** The same, of a full role that counts nothing. */
+/** The same, of a full role. */
 export function player(name: string, other: string, n: number): Role {
   const hit = defineAction({
     name: `Hit${name}`,

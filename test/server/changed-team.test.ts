@@ -3,7 +3,7 @@ import type { RunClient } from "../../src/client/index.ts";
 import type { TeamChangeTerms } from "../../src/client/wire.ts";
 import { defineAction, defineRole, memoryJournal, Team, UserFeedback, UserRequirement } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import type { OnTeamChange } from "../../src/team/team-change.ts";
+import type { OnTeamChange } from "../../src/team/crew.ts";
 import { all, served, type Served } from "./served-team.ts";
 
 /** Answers the words of a user, or asks, or waits until it is stopped, the first time. */

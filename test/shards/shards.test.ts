@@ -1,12 +1,11 @@
-import { totalmem } from "node:os";
 import { describe, expect, it, vi } from "vitest";
 
 import { createMessage, defineRole, UsageError } from "../../src/index.ts";
-import { delay } from "../../src/runtime/record/delayed.ts";
+import { delay } from "../../src/runtime/record/delivery.ts";
 import type { Sent } from "../../src/runtime/record/event.ts";
 import { addRoleState, OUTSIDE, RunState } from "../../src/runtime/record/run-state.ts";
-import { Packer, unpack } from "../../src/shards/packets.ts";
-import { assertPopulationFits, environmentOf, populationNeed, runShards, shardedWorld } from "../../src/shards/index.ts";
+import { Packer, unpack } from "../../src/shards/shard.ts";
+import { environmentOf, populationNeed, runShards, shardedWorld } from "../../src/shards/index.ts";
 import { inOne, inShards, town } from "./comparison.ts";
 
 describe("a world over shards", () => {
@@ -97,19 +96,6 @@ describe("the need of a population", () => {
     expect(() => populationNeed({ roles: -1 })).toThrow(UsageError);
   });
 
-  it("counts the names that every thread knows, and is refused where the machine has less memory", () => {
-    const million = { roles: 1_000_000 };
-    expect(populationNeed({ ...million, shards: 4 }).heap).toBeGreaterThan(populationNeed(million).heap + 3 * 200e6);
-    expect(() => populationNeed({ ...million, shards: 0 })).toThrow(UsageError);
-    const shards = Math.ceil(totalmem() / 200e6);
-    expect(() => assertPopulationFits({ ...million, shards })).toThrow(
-      expect.objectContaining({
-        code: "POPULATION_TOO_LARGE",
-        message: expect.stringMatching(/ MB that this machine has\. Take a larger/) as string,
-      }),
-    );
-  });
-
   it("is told by environmentOf and by runShards before a role is hired", async () => {
     // Two roles of one name would be refused when they are hired.
     const twins = `Array.from({ length: 300_000 }, () => ({ role: { name: "Twin" } }))`;
@@ -131,12 +117,5 @@ describe("the need of a population", () => {
       code: "POPULATION_TOO_LARGE",
       message: expect.stringMatching(/300000 roles in 2 shards, which need about \d+ MB/) as string,
     });
-  });
-
-  it("is told before a role is hired, with the remedy", () => {
-    expect(() => assertPopulationFits({ roles: 1_000 })).not.toThrow();
-    expect(() => assertPopulationFits({ roles: Math.floor(totalmem() / 2_000) })).toThrow(
-      expect.objectContaining({ code: "POPULATION_TOO_LARGE", message: expect.stringContaining("--max-old-space-size") as string }),
-    );
   });
 });

@@ -3,7 +3,6 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Role } from "../../src/role/role.ts";
-import { exportRun, importRun } from "../../src/runtime/record/transfer.ts";
 import { afterRounds, afterSpending, allOf, anyOf, saidBy, type StopCondition } from "../../src/runtime/stop-condition.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
@@ -35,13 +34,6 @@ describe.each(regimes)("%s: the bound of rounds", (scheduler) => {
   test("holds when another process continues a run that was killed", async () => {
     const journal = await killedAfter(5, { rounds: 12 }, { scheduler });
     expect(await teamOf(journal, { scheduler }).resume("r").result).toMatchObject({ status: "rounds", rounds: 12 });
-  });
-
-  test("holds for a fork, and after an import", async () => {
-    const journal = await killedAfter(5, { rounds: 12 }, { scheduler });
-    const elsewhere = memoryJournal();
-    await importRun(elsewhere, exportRun(journal, "r"));
-    expect(await teamOf(elsewhere, { scheduler }).fork("r", { at: 3 }).result).toMatchObject({ status: "rounds", rounds: 12 });
   });
 
   test("is raised where that is said, and that holds from then on", async () => {
@@ -160,15 +152,5 @@ describe("other bounds", () => {
     expect((await team({ messageLimit: 60 }).resume("r").result).status).toBe("finished");
     const replayed = await team().replay("r").result;
     expect([replayed.status, replayed.error]).toEqual(["finished", undefined]);
-  });
-
-  test("how many act at once is recorded where it decides the order, and nowhere else", async () => {
-    const journal = memoryJournal();
-    await teamOf(journal, { scheduler: "eager", concurrency: 2 }).run("go", { id: "e", rounds: 1 }).result;
-    await teamOf(journal, { concurrency: 2 }).run("go", { id: "r", rounds: 1 }).result;
-    const [eager] = await eventsOf(journal, "e");
-    const [rounds] = await eventsOf(journal, "r");
-    expect(eager).toMatchObject({ bounds: { concurrency: 2 } });
-    expect(rounds).not.toHaveProperty("bounds.concurrency");
   });
 });

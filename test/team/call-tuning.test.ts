@@ -37,22 +37,10 @@ async function triesOf(calls: CallTuning | undefined): Promise<number> {
 }
 
 const broken: ScriptedAnswer = () => modelError("MODEL_CUT", "cut");
-const silent: ScriptedAnswer = () => new Promise(() => {});
 
 describe("the calls of a team", () => {
   it("are tried four times, or as often as its option says", async () => {
     expect(await triesOf(undefined)).toBe(4);
     expect(await triesOf({ retry: { tries: 2 } })).toBe(2);
-  });
-
-  it("take as long as its option says", async () => {
-    const { team, model, clock } = asking({ retry: { tries: 1 }, timeouts: { firstByte: 5_000 } }, silent);
-    const { result } = team.run("go");
-    await until(() => model.calls.length === 1, "the call");
-    await clock.advance(5_000);
-    expect(await result).toMatchObject({
-      status: "failed",
-      error: { code: "MODEL_TIMEOUT", data: { limit: "firstByte", limitMs: 5_000 } },
-    });
   });
 });

@@ -87,28 +87,3 @@ describe("a fork with a seed of its own", () => {
     expect(half).toEqual([old[0], anew[1]]);
   });
 });
-
-describe("a fork whose model is another object under the same id", () => {
-  test("says that it takes the answers of the other one, and how not to", async () => {
-    const journal = await parent();
-    const { result, warnings } = await forked(journal, always("new"));
-    expect(contents(result.outputs)).toEqual(["old old"]);
-    expect(warnings).toEqual([expect.stringMatching(/Run r asked another model under the id "scripted".*reuse: "none"/)]);
-  });
-
-  test("says nothing where the model is the same, has an id of its own, or is asked anew", async () => {
-    const model = always("old");
-    const journal = await parent(model);
-    expect((await forked(journal, model)).warnings).toEqual([]);
-    expect(
-      (
-        await forked(
-          journal,
-          scriptedModel(() => "new", { id: "other" }),
-          { id: "f2" },
-        )
-      ).warnings,
-    ).toEqual([]);
-    expect((await forked(journal, always("new"), { id: "f3", reuse: "none" })).warnings).toEqual([]);
-  });
-});

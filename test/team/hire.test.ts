@@ -84,18 +84,6 @@ describe("a role that is hired on the way", () => {
     expect(contents((await other.team.run("fresh").result).outputs)).toEqual(["Ann: fresh"]);
   });
 
-  test("HiredRoles.H1 leaves no name of an action behind where it is refused", async () => {
-    const named = (): Role => defineRole({ name: "Bob", actions: [defineAction({ name: "Judge", run: () => "judged" })] });
-    const { role, atWork, go } = busy("Bob");
-    const { team } = teamOf({ roles: [role] });
-    const run = team.run("idea");
-    await atWork;
-    await expect(run.hire(named())).rejects.toMatchObject({ code: "ROLE_DUPLICATE" });
-    await expect(run.hire(named(), { name: "Zoe" })).resolves.toBeUndefined();
-    go();
-    await run.result;
-  });
-
   test("is hired into a run by its name, under way or at rest, and another process finds it in roles and in reserve", async () => {
     const { role, atWork, go } = busy("Ann");
     const options = { roles: [role], reserve: [echo("Bob")] };

@@ -92,27 +92,15 @@ describe("a run that is taken from a process that lives", () => {
     expect(causes(await events())).toEqual(["moved"]);
   });
 
-  test("is no death: many takes of one long call are no poison", async () => {
+  test("twenty times without an answer ends as stuck; nothing is dropped, and it continues when it is resumed", async () => {
     const { start, events } = world();
-    for (let n = 0; n < 10; n += 1) await calling(start(), forEver, "take");
-    const last = await calling(start(), () => Promise.resolve("done"), "take");
-    const { status, output } = await last.result;
-    expect([status, output?.content]).toEqual(["finished", "done"]);
-    expect(new Set(causes(await events()))).toEqual(new Set(["moved"]));
-  });
-
-  test("twenty times without an answer ends as stuck, after a warning; nothing is dropped, and it continues when it is resumed", async () => {
-    const { start, events } = world();
-    const warnings: string[] = [];
     await calling(start());
     for (let n = 1; n <= 20; n += 1) {
       const run = new Team({ journal: start().journal, roles: [caller(forEver)] }).resume("r", { onOwned: "take" });
-      run.on("warning", ({ text }) => warnings.push(`${n}: ${text}`));
       await run.started;
       if (n === 20)
         expect(await run.result).toMatchObject({ status: "failed", error: { code: "RUN_STUCK", data: { takes: 20 } }, deadLetters: [] });
     }
-    expect(warnings).toEqual([expect.stringMatching(/^19: Run r was taken over 19 of at most 20 times without progress/)]);
     const { status } = await (await calling(start(), () => Promise.resolve("done"))).result;
     expect([status, causes(await events()).at(-1)]).toEqual(["finished", undefined]);
   });
@@ -139,26 +127,6 @@ describe("a run that is taken from a process that lives", () => {
       if (life === 24) expect((await run.result).status).toBe("finished");
     }
     expect(causes(await events())).toEqual(Array.from({ length: 24 }, () => "moved"));
-  });
-});
-
-describe("a process that dies", () => {
-  test("is warned of before the last try", async () => {
-    const { start, events } = world();
-    const warnings: string[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      const { journal, kill } = start();
-      let called = (): void => {};
-      const isCalled = new Promise<void>((resolve) => (called = resolve));
-      const role = caller(() => (called(), forEver()));
-      const run = new Team({ journal, roles: [role] }).run("go", { id: "r" });
-      run.on("warning", ({ text }) => warnings.push(`${n}: ${text}`));
-      await Promise.race([isCalled, run.result]);
-      if (n === 3) expect((await run.result).error?.code).toBe("POISONED");
-      kill();
-    }
-    expect(causes(await events())).toEqual(["died", "died", "died"]);
-    expect(warnings[0]).toMatch(/^2: The process died 2 of at most 3 times during Ann#0~1 without progress/);
   });
 });
 
@@ -282,16 +250,6 @@ describe("an owner that does not continue a run", () => {
     expect((await teamOf(start().journal).resume("r").result).error?.code).toBe(code);
     expect((await new Team({ journal: start().journal, roles: done() }).resume("r").result).status).toBe("finished");
     expect(causes(await events())).toEqual(["died"]);
-  });
-
-  test.each(refused)("hides no drain before it: %s", async (code, teamOf) => {
-    const { start, events } = world();
-    const run = await calling(start());
-    run.drain();
-    await run.result;
-    expect((await teamOf(start().journal).resume("r").result).error?.code).toBe(code);
-    expect((await new Team({ journal: start().journal, roles: done() }).resume("r").result).status).toBe("finished");
-    expect(causes(await events())).toEqual(["drained"]);
   });
 
   test("between deaths of one activation does not keep it from being poisoned", async () => {

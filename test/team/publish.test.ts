@@ -3,7 +3,6 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
@@ -11,7 +10,7 @@ import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
-import { appendingBy, eventsOf, journalWith } from "./recorded.ts";
+import { appendingBy, eventsOf } from "./recorded.ts";
 
 /** Answers everything from outside with its own name and what it heard. */
 function echo(name = "Ann", watch: readonly string[] = ["UserRequirement"]): Role {
@@ -69,16 +68,6 @@ describe("a message into a run under way", () => {
     expect(contents((await run.result).messages.filter(({ sentFrom }) => sentFrom === ""))).toEqual(["idea", "one", "two", "three"]);
   });
 
-  test("is taken by the run of that id, whichever way it is given", async () => {
-    const { role, atWork, go } = busy("Bea");
-    const { team } = teamOf({ roles: [role] });
-    const run = team.run("idea", { id: "r" });
-    await atWork;
-    expect((await team.send("r", "by the team")).waits).toBe(false);
-    go();
-    expect(contents((await run.result).outputs)).toEqual(["Bea heard idea", "Bea heard by the team"]);
-  });
-
   test.each(["rounds", "eager"] as const)("Run.H3 under %s none is lost, however near the end it comes", async (scheduler) => {
     const fates = new Set<boolean>();
     for (let ticks = 0; ticks < 40; ticks += 1) {
@@ -104,42 +93,6 @@ describe("a message into a run under way", () => {
     }
     expect(fates).toEqual(new Set([false, true]));
   });
-
-  test("is recorded while the run is paused, and kept when it is stopped", async () => {
-    const { team, journal } = teamOf();
-    const run = team.run("idea", { id: "r" });
-    run.pause();
-    expect((await run.publish("while paused")).waits).toBe(false);
-    run.proceed();
-    expect(contents((await run.result).outputs)).toEqual(["Ann: idea", "Ann: while paused"]);
-    const { role, atWork } = busy("Bea");
-    const other = teamOf({ roles: [role] });
-    const stopped = other.team.run("idea", { id: "r" });
-    await atWork;
-    const receipt = stopped.publish("before the stop");
-    stopped.stop();
-    expect((await receipt).recipients).toEqual(["Bea"]);
-    expect((await stopped.result).status).toBe("stopped");
-    const again = busy("Bea");
-    again.go();
-    const resumed = await teamOf({ roles: [again.role], journal: other.journal }).team.resume("r").result;
-    expect(contents(resumed.outputs)).toEqual(["Bea heard idea", "Bea heard before the stop"]);
-    expect(typesOf(await eventsOf(journal, "r")).at(-1)).toBe("run.ended");
-  });
-
-  test("is refused when the journal is", async () => {
-    const inner = memoryJournal();
-    let isFull = false;
-    const append: Journal["append"] = (...given) => (isFull ? Promise.reject(new Error("the disk is full")) : inner.append(...given));
-    const { role, atWork, go } = busy("Bea");
-    const { team } = teamOf({ roles: [role], journal: appendingBy(inner, append) });
-    const run = team.run("idea", { id: "r" });
-    await atWork;
-    isFull = true;
-    await expect(run.publish("lost?")).rejects.toThrow("the disk is full");
-    go();
-    expect((await run.result).status).toBe("failed");
-  });
 });
 
 describe("a message into a run that has ended", () => {
@@ -157,25 +110,6 @@ describe("a message into a run that has ended", () => {
     const result = await team.resume("r").result;
     expect(contents(result.outputs)).toEqual(["Ann: idea", "Ann: more", "Ann: and more"]);
     expect(result.status).toBe("finished");
-  });
-
-  test("a run that a crash cut off keeps it for its resume, also inside a round", async () => {
-    const roles = (): Role[] => [echo(), answering("Bea", (rc) => rc.message(`Bea: ${contents(rc.news).join(", ")}`))];
-    const { team, journal } = teamOf({ roles: roles() });
-    await team.run("idea", { id: "r" }).result;
-    const whole = await eventsOf(journal, "r");
-    for (let cut = 2; cut < whole.length; cut += 1) {
-      const cutOff = teamOf({ roles: roles(), journal: await journalWith("r", whole.slice(0, cut)) });
-      expect((await cutOff.team.send("r", "more")).waits).toBe(true);
-      const { outputs } = await cutOff.team.resume("r").result;
-      expect(contents(outputs).join("; ")).toContain("more");
-      expect(contents(outputs).join("; ")).toContain("Bea: idea");
-      const replay = cutOff.team.replay("r");
-      const again: RunEvent[] = [];
-      for await (const event of replay) again.push(event);
-      expect((await replay.result).error).toBeUndefined();
-      expect(canonical(again)).toBe(canonical(await eventsOf(cutOff.journal, "r")));
-    }
   });
 
   test("Runs.U3 many at once, and a resume among them: all are recorded, none twice", async () => {
@@ -243,18 +177,6 @@ describe("whom a message reaches", () => {
     expect([await causeFor("Ann"), await causeFor("Fay")]).toEqual(["UserRequirement", "UserFeedback"]);
     const named = await team.send("r", createMessage("x", { causeBy: "UserRequirement" }));
     expect(named.recipients).toEqual(["Ann"]);
-  });
-
-  test("none, when nobody watches: then it waits for nothing", async () => {
-    const warnings: string[] = [];
-    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
-    const { team } = teamOf({ roles: [echo("Ann")], logger });
-    await team.run("idea", { id: "r" }).result;
-    expect(await team.send("r", createMessage("x", { causeBy: "Nothing" }))).toMatchObject({ recipients: [], waits: false });
-    expect(await team.send("r", createMessage("x", { sendTo: "Nobody" }))).toMatchObject({ recipients: [], waits: false });
-    expect(warnings.join(" ")).toMatch(/No role hears .* No role has the address "Nobody"/);
-    const result = await team.resume("r").result;
-    expect([result.status, result.deadLetters.length]).toEqual(["finished", 1]);
   });
 });
 

@@ -132,21 +132,6 @@ describe("a deadline (Persons.H2)", () => {
     expect(await teamOf(journal, role(), { clock }).replay("r").result).toMatchObject({ status: "finished" });
   });
 
-  test("continues counting while nobody drives the run", async () => {
-    const [journal, clock] = [memoryJournal(), simulatedClock(1_000)];
-    const first = await teamOf(journal, role(), { clock }).run("go", { id: "r" }).result;
-    expect(first).toMatchObject({ status: "waiting", questions: [{ deadline: 61_000, default: "no" }] });
-    await clock.advance(30_000);
-    const second = await teamOf(journal, role(), { clock }).resume("r").result;
-    expect(second).toMatchObject({ status: "waiting", questions: [{ deadline: 61_000, id: first.questions[0]?.id }] });
-    await clock.advance(30_000);
-    await expect(teamOf(journal, role(), { clock }).answer("r", first.questions[0]?.id ?? "", "yes")).rejects.toMatchObject({
-      code: "QUESTION_EXPIRED",
-    });
-    const last = await teamOf(journal, role(), { clock }).resume("r").result;
-    expect([last.status, last.output?.content]).toEqual(["finished", '"no"']);
-  });
-
   test("Persons.H3 is kept by a question that is asked again, also by another process", async () => {
     const Even = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") });
     const even = (): Role => asker((ctx) => ctx.human.ask("Which?", { schema: Even, deadline: 60_000 }));

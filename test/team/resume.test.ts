@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import type { WaitingError } from "../../src/kernel/errors.ts";
-import { createMessage } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
@@ -126,24 +124,6 @@ describe("processes that may resume a run", () => {
 });
 
 describe("a resumed run keeps its past", () => {
-  test("a question that waited is asked again by the same id, and nothing before it", async () => {
-    const journal = memoryJournal();
-    const drafted: string[] = [];
-    const ann = answering("Ann", async (rc) => {
-      await rc.step("draft", {}, async () => drafted.push("draft"));
-      return rc.message(await rc.human.ask("Ship it?"));
-    });
-    const alone = await new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" }).result;
-    expect(alone.status).toBe("waiting");
-    const { questionId } = (alone.error as WaitingError).data as { questionId: string };
-    const asked: string[] = [];
-    const human = ({ id, text }: { id: string; text: string }): string => (asked.push(id, text), "yes");
-    const result = await new Team({ seed: "s", journal, roles: [ann], human }).resume("r").result;
-    expect(result).toMatchObject({ status: "finished", uncertain: 0, output: { content: "yes" } });
-    expect(asked).toEqual([questionId, "Ship it?"]);
-    expect(drafted).toEqual(["draft"]);
-  });
-
   test("state, memory, plan and joins of every role", async () => {
     const remember = (rc: { state: Record<string, unknown>; memory: { size: number } }): void => {
       rc.state["seen"] = [...((rc.state["seen"] as number[] | undefined) ?? []), rc.memory.size];
@@ -157,31 +137,5 @@ describe("a resumed run keeps its past", () => {
     const [steps, whole] = [await eventsOf(step, "r"), await eventsOf(once, "r")];
     expect(steps.filter((event) => event.type === "run.resumed")).toHaveLength(3);
     expect(canonical(steps)).toBe(canonical(whole));
-  });
-
-  test("calls in flight are reported with their holds", async () => {
-    const journal = memoryJournal();
-    let calls = 0;
-    const ann = answering("Ann", async (rc) =>
-      rc.message(await rc.step("slow", {}, () => ((calls += 1), calls === 1 ? new Promise<string>(() => {}) : Promise.resolve("late")))),
-    );
-    const run = new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" });
-    await settled();
-    const cut = await journalWith("r", await eventsOf(journal, "r"));
-    run.stop();
-    await run.result;
-    const result = await new Team({ seed: "s", journal: cut, roles: [ann] }).resume("r").result;
-    expect(result.output?.content).toBe("late");
-    const resumed = (await eventsOf(cut, "r")).find((event) => event.type === "run.resumed");
-    expect(resumed).toMatchObject({ uncertain: [{ act: "Ann#0~1", hold: 0 }] });
-  });
-});
-
-describe("several runs of one team", () => {
-  test("an idea may be a message, to one role alone", async () => {
-    const team = new Team({ roles: [listener("Ann"), answering("Bob", (rc) => rc.message("for me"))] });
-    const result = await team.run(createMessage("psst", { sendTo: "Bob", metadata: { m: 1 } })).result;
-    expect(result.messages[0]).toMatchObject({ content: "psst", metadata: { m: 1 } });
-    expect(result.output?.content).toBe("for me");
   });
 });

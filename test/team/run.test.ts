@@ -4,7 +4,6 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Role } from "../../src/role/role.ts";
-import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, listener } from "../runtime/town.ts";
@@ -49,21 +48,6 @@ describe("Run.H1 iterating a run", () => {
     expect(await two).toEqual(dense);
     expect(await seqs(run)).toEqual(dense);
     expect(dense.length).toBeGreaterThan(5);
-  });
-
-  test("a slow reader holds nothing up, and misses nothing", async () => {
-    const run = team(chain()).run("go");
-    const seen: number[] = [];
-    const reading = (async () => {
-      for await (const event of run) {
-        seen.push(event.seq);
-        for (let i = 0; i < 5; i += 1) await nextMacrotask();
-      }
-    })();
-    await run.result;
-    expect(seen.length).toBeLessThan(4);
-    await reading;
-    expect(seen).toEqual(seen.map((_, place) => place));
   });
 
   test("an event that became durable while the iterator was reading is told at once, not with the next one", async () => {
@@ -146,15 +130,6 @@ describe("Run.H2 stopping", () => {
     expect(result.rounds).toBe(0);
     expect((await company.resume("r").result).status).toBe("finished");
   });
-
-  test("an effect is not begun any more when the stop came while its start was written", async () => {
-    let called = 0;
-    const ann = answering("Ann", async (rc) => void (await rc.step("effect", {}, async () => (called += 1))));
-    const run: Run = team([ann]).run("go");
-    run.on("step.started", () => run.stop());
-    expect((await run.result).status).toBe("stopped");
-    expect(called).toBe(0);
-  });
 });
 
 describe("pausing", () => {
@@ -173,51 +148,5 @@ describe("pausing", () => {
     const result = await run.result;
     expect(result.status).toBe("finished");
     expect(result.outputs).toHaveLength(4);
-  });
-});
-
-describe("listening", () => {
-  test("to events and notices of a type, as they come, until one leaves", async () => {
-    let askBob = (): void => {};
-    const heardOfAnn = new Promise<void>((resolve) => (askBob = resolve));
-    const [ann, bob] = [
-      answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })),
-      listener("Bob", { watch: [], react: () => heardOfAnn }),
-    ];
-    const run = team([ann, bob]).run("go");
-    const events: string[] = [];
-    const notices: string[] = [];
-    run.on("run.started", ({ team: name }) => events.push(`started ${name}`));
-    run.on("role.active", ({ role }) => notices.push(role));
-    const leave = run.on("act.ended", ({ act }) => {
-      events.push(act);
-      leave();
-      askBob();
-    });
-    run.on("run.ended", ({ status }) => events.push(status));
-    await run.result;
-    expect([events, notices]).toEqual([
-      ["started team", "Ann#0~1", "finished"],
-      ["Ann", "Bob"],
-    ]);
-  });
-
-  test("an event is told when it can be read from the journal, not sooner", async () => {
-    const journal = memoryJournal();
-    const run = team(chain(), { journal }).run("go", { id: "r" });
-    const unread: number[] = [];
-    const checks: Promise<void>[] = [];
-    run.on("act.ended", (event) => {
-      checks.push(
-        (async () => {
-          const known = (await journal.runs()).find(({ runId }) => runId === "r")?.events ?? 0;
-          if (known <= event.seq) unread.push(event.seq);
-        })(),
-      );
-    });
-    await run.result;
-    await Promise.all(checks);
-    expect(checks).toHaveLength(2);
-    expect(unread).toEqual([]);
   });
 });

@@ -131,12 +131,6 @@ describe("a snapshot that is not the run's is ignored", () => {
     expect(stateText(state)).toBe(whole);
   }
 
-  test("the right one is used", async () => {
-    const { state, last } = await opened(await journalWith("run", events, snapshot), "run");
-    expect(last?.seq).toBe(20);
-    expect(stateText(state)).toBe(whole);
-  });
-
   test("Snapshot.S3 any changed character, and a text that was cut", async () => {
     const body = bodyOf(snapshot);
     const sha256 = snapshot.state.slice(0, 64);

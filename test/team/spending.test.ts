@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { formatCost, type MicroUsd } from "../../src/model/money.ts";
+import { formatCost } from "../../src/model/money.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering } from "../runtime/town.ts";
-import { eventsOf, journalWith } from "./recorded.ts";
+import { eventsOf } from "./recorded.ts";
 
 function model(id: string, cost: number): ChatModel {
   return scriptedModel(() => ({ content: "yes", usage: { inputTokens: 5, outputTokens: cost } }), { id, price: { input: 0, output: 1 } });
@@ -21,11 +21,6 @@ function silent(): ChatModel & { readonly asked: Promise<void> } {
     return new Promise(() => {});
   };
   return { id: "nobody-knows-it", streams: false, chat, stream: chat as never, asked };
-}
-
-function unpricedModel(text: string): ChatModel {
-  const scripted = scriptedModel([text], { id: "nobody-knows-it" });
-  return { id: scripted.id, chat: (request, o) => scripted.chat(request, o), stream: (request, o) => scripted.stream(request, o) };
 }
 
 describe("the cost of a run", () => {
@@ -60,24 +55,5 @@ describe("the cost of a run", () => {
     const { cost, byModel, status } = await run.result;
     expect([status, formatCost(cost)]).toEqual(["stopped", "$?"]);
     expect(byModel).toMatchObject({ "nobody-knows-it": { cost: { known: 0, unpriced: 1 } } });
-  });
-
-  test("of such a call is unknown while it is open, and after the process died in it", async () => {
-    const journal = memoryJournal();
-    const unpriced = silent();
-    const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
-    const run = new Team({ roles: [ann], model: unpriced, journal }).run("go", { id: "r" });
-    await unpriced.asked;
-    run.stop();
-    await run.result;
-    const events = await eventsOf(journal, "r");
-    const killed = events.slice(0, events.findIndex(({ type }) => type === "step.started") + 1);
-    expect(formatCost(fold(killed).ledger.cost())).toBe("$?");
-    const later = new Team({
-      roles: [ann],
-      model: unpricedModel("yes"),
-      journal: await journalWith("r", killed),
-    });
-    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 2 } });
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { StepRoleOptions } from "../../src/role/step-role.ts";
-import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
@@ -40,25 +39,6 @@ async function lived(role: Role, options: TeamOptions = {}): Promise<{ journal: 
 }
 
 describe("a run of plain functions", () => {
-  test("happens again from its record, and one that does something else is told", async () => {
-    const { journal, events } = await lived(counter(5));
-    const replay = teamOf(counter(5), journal).replay("r");
-    const again: RunEvent[] = [];
-    for await (const event of replay) again.push(event);
-    expect((await replay.result).error).toBeUndefined();
-    expect(canonical(again)).toBe(canonical(events));
-    const other = await teamOf(counter(5, 2), journal).replay("r").result;
-    expect(other.error).toMatchObject({ code: "DIFFERENCE", message: expect.stringContaining("Ann#0~1 does not end as it did") });
-  });
-
-  test("is forked, with another function from there on", async () => {
-    const { journal, events } = await lived(counter(4));
-    const at = events.findIndex((event) => event.type === "round.ended" && event.round === 1);
-    const fork = await teamOf(counter(104, 100), journal, { seed: "s" }).fork("r", { at, onTeamChange: "continue" }).result;
-    expect(fork.status).toBe("finished");
-    expect(fork.messages.map(({ content }) => content.split(" ")[0])).toEqual(["go", "1", "2", "102", "202"]);
-  });
-
   test.each(["rounds", "eager"] as const)(
     "that is stopped from within a function under %s has not had that activation",
     async (scheduler) => {

@@ -108,40 +108,6 @@ describe("the state of a run at rest", () => {
   });
 });
 
-describe("what a fork knows of its parent", () => {
-  test("gives each answer once in all turns, and those that the parent has got since", async () => {
-    const model = scriptedModel(({ messages }, n) => `${messages.at(-1)?.content ?? ""} ${n}`);
-    const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
-    const journal = memoryJournal();
-    const team = new Team({ journal, model, roles: [defineRole({ name: "Ann", actions: [Answer] })] });
-    await team.run("one", { id: "p" }).result;
-    await team.fork("p", { id: "r" }).result;
-    const asked: number[] = [];
-    const warnings: string[] = [];
-    const talk = async (id: string, words: string): Promise<void> => {
-      const before = model.calls.length;
-      const run = team.resume(id, { add: [words] });
-      run.on("warning", ({ text }) => void warnings.push(text));
-      await run.result;
-      asked.push(model.calls.length - before);
-    };
-    for (const [id, words] of [
-      ["p", "two"],
-      ["r", "two"],
-      ["r", "two"],
-      ["p", "four"],
-      ["r", "four"],
-      ["r", "five"],
-    ] as const) {
-      await talk(id, words);
-    }
-    await journal.remove("p");
-    await talk("r", "six");
-    expect(asked).toEqual([1, 0, 1, 1, 0, 1, 1]);
-    expect(warnings).toEqual([expect.stringContaining("is gone")]);
-  });
-});
-
 describe("what the memory of a role knows of its run at rest", () => {
   /** A store that counts the messages which are read, and a team with it. */
   function remembering(journal: Journal): { readonly store: MessageStore; readonly read: () => number; readonly team: () => Team } {

@@ -1,8 +1,7 @@
 import { parseEvent } from "../../src/runtime/record/parse-event.ts";
 import { describe, expectTypeOf, test } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import type { ActEnded, RunEvent, RunStatus, Sent, StepEnded } from "../../src/runtime/record/event.ts";
-import type { EVENT_TYPES } from "../../src/runtime/record/event-type.ts";
+import type { ActEnded, RunEvent, RunStatus, Sent, StepEnded, EVENT_TYPES } from "../../src/runtime/record/event.ts";
 
 describe("the types of events are those of their schema", () => {
   test("parsing gives an event, of one of the listed types", () => {

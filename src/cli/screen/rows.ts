@@ -85,7 +85,7 @@ function workText({ action, step }: NonNullable<RoleProgress["work"]>): string {
   return isEnough ? doing : `${shown(action, 60)}: ${doing}`;
 }
 
-export function stepText({ kind, name, topic, try: attempt, streamed, news = "", isRetrying }: OpenStep): string {
+function stepText({ kind, name, topic, try: attempt, streamed, news = "", isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
   const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";
   if (kind === "human") return `asks a person${again}`;

@@ -21,7 +21,7 @@ import {
   stepRepetition,
   type UsedStep,
 } from "./detectors.ts";
-import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
+import { EVENT_TYPES } from "../../runtime/record/event.ts";
 
 export interface FailureOptions {
   /**

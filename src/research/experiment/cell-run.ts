@@ -1,7 +1,7 @@
 import { AbortedError, errorRecord, UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { EVENT_TYPES } from "../../runtime/record/event-type.ts";
+import { EVENT_TYPES } from "../../runtime/record/event.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, DEFAULT_ROUNDS, isCellValue, OWN_COLUMNS } from "./cell.ts";
 import { type CellUse, UseWatch } from "./cell-use.ts";

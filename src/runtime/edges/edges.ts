@@ -5,11 +5,19 @@ import { isCount, isRecord, isThenable } from "../../kernel/value-kind.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 import type { Message } from "../../message/message.ts";
 import { isSameJson } from "../../role/act.ts";
-import { nextTick } from "../record/delayed.ts";
+import { nextTick } from "../record/delivery.ts";
 import type { Sent, Arrival, EdgeFault } from "../record/event.ts";
 import { arrivedMessage, contentOf, whole } from "./arrivals.ts";
-import { type EdgeDecision, type EdgeDecisions, type EdgePassage, type EdgePolicy, type EdgeRun, MAX_COPIES } from "./edge-policy.ts";
-import { type Pairs, pairsOf } from "./pairs.ts";
+import {
+  type EdgeDecision,
+  type EdgeDecisions,
+  type EdgePassage,
+  type EdgePolicy,
+  type EdgeRun,
+  MAX_COPIES,
+  type Pairs,
+  pairsOf,
+} from "./edge-policy.ts";
 
 interface Ranked {
   readonly policy: EdgePolicy;

@@ -1,6 +1,5 @@
 import { LightStream } from "../../kernel/random.ts";
-import { takeDue } from "./delayed.ts";
-import { deliver, deliverDelayed } from "./delivery.ts";
+import { takeDue, deliver, deliverDelayed } from "./delivery.ts";
 import type { ClockAdvanced, RoundEnded } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 

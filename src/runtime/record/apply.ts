@@ -6,7 +6,7 @@ import type { Memory } from "../../memory/memory.ts";
 import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
-import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf } from "./apply-steps.ts";
+import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf, spentInside } from "./apply-steps.ts";
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
@@ -27,9 +27,8 @@ import {
   type RunStarted,
   type Sent,
 } from "./event.ts";
-import { noteEnd } from "./failed-activation.ts";
+import { noteEnd } from "./run-summary.ts";
 import { changedState } from "./state-change.ts";
-import { spentInside } from "./step-spending.ts";
 import { beginTurn, countInTurn, hear, read, rest } from "./turn-count.ts";
 import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome, type StepRecord } from "./role-state.ts";
 

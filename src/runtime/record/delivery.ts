@@ -1,13 +1,14 @@
 import { ROUTE_TO_ALL } from "../../message/address.ts";
 import { MAILBOX_LIMIT, type Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import { delay, dueAt } from "./delayed.ts";
 import { roleOf, OUTSIDE, type RunState, type Pending, noFaults, type ShardRange } from "./run-state.ts";
 import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } from "../edges/arrivals.ts";
 import type { EdgeFault, Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { read } from "./turn-count.ts";
-import { QueueFullError } from "../../kernel/errors.ts";
+import { QueueFullError, UsageError } from "../../kernel/errors.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { Agenda } from "../../kernel/agenda.ts";
 
 export function send(state: RunState, pending: Pending, isAtBarrier: boolean): void {
   const { sent, order } = pending;
@@ -216,3 +217,71 @@ function manyDelayed(sender: string): QueueFullError {
     `Expected at most ${DELAYED_LIMIT} delayed messages in the run, but ${sender} sends one more. Delay fewer messages, or delay them for a shorter time.`,
   );
 }
+
+/*
+ * The messages that wait for a tick of the run's clock, in `state.delayed`.
+ *
+ * Delayed.DY1 (`delay`, `takeDue`) messages leave in the order of their ticks, and those of one tick in the order in which they were sent.
+ * Delayed.DY2 (`dueOf`) a message that would arrive no later without its delay is not delayed.
+ */
+
+export interface Delayed extends Pending {
+  readonly due: number;
+  /** The number of delayed messages before it. */
+  readonly nth: number;
+}
+
+/**
+ * Returns the tick at which a message arrives that a role sends now; undefined if it arrives as if it had no delay.
+ *
+ * @throws UsageError `DELAY_INVALID`
+ */
+export function dueOf(state: Pick<RunState, "tick" | "clock">, ticks: unknown, role: string): number | undefined {
+  const { tick } = state;
+  const due = typeof ticks === "number" ? tick + ticks : Number.NaN;
+  if (!(due >= tick && due <= Number.MAX_SAFE_INTEGER)) {
+    throw new UsageError(
+      "DELAY_INVALID",
+      `Expected ${role} to send a message a number of ticks later, 0 or more, got ${valueText(ticks)}. Give a number of ticks, such as 3.`,
+    );
+  }
+  return due <= nextTick(state) ? undefined : due;
+}
+
+/** Returns the tick at which a message without a delay arrives. */
+export function nextTick({ tick, clock }: Pick<RunState, "tick" | "clock">): number {
+  return clock === "time" ? tick : tick + 1;
+}
+
+export function delayedOf(waiting: Iterable<Delayed>): Agenda<Delayed> {
+  const agenda = new Agenda<Delayed>();
+  for (const one of waiting) agenda.add(one, one.due);
+  return agenda;
+}
+
+export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[] {
+  return delayed.inOrder();
+}
+
+export function delay(state: RunState, pending: Pending, due: number): void {
+  const one: Delayed = { due, nth: state.delays, ...pending };
+  state.delayed.add(one, due);
+  state.delays += 1;
+  state.shard?.delayed?.(one);
+}
+
+export function dueAt(state: RunState, tick: number): readonly Delayed[] {
+  return (state.delayed.first ?? Infinity) <= tick ? inOrderOfTicks(state).filter(({ due }) => due <= tick) : none;
+}
+
+export function takeDue(state: RunState): readonly Delayed[] {
+  const taken: Delayed[] = [];
+  while ((state.delayed.first ?? Infinity) <= state.tick) for (const one of state.delayed.takeFirst()) taken.push(one);
+  return taken;
+}
+
+export function delayedBy(sent: Sent, due: number | undefined): Sent {
+  return due === undefined ? sent : { ...sent, due };
+}
+
+const none: readonly Delayed[] = Object.freeze([]);

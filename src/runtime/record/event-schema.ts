@@ -7,8 +7,7 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Mailbox } from "../../message/mailbox.ts";
 import type { Message, MessageRole } from "../../message/message.ts";
-import { EVENT_VERSION, type RunEvent } from "./event.ts";
-import type { EVENT_TYPES } from "./event-type.ts";
+import { EVENT_VERSION, type RunEvent, type EVENT_TYPES } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
 
 /** The members of the events of each type, without their envelope. The types of events are inferred from it. */

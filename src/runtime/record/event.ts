@@ -1,7 +1,6 @@
 import type { Message } from "../../message/message.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import type { BodyOf, PartOf } from "./event-schema.ts";
-import type { EVENT_TYPES } from "./event-type.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
 export const EVENT_VERSION = 1;
@@ -114,3 +113,49 @@ export type Observed = RunEvent | RunNotice;
 
 /** The event or notice of one type. */
 export type ObservedOf<T extends Observed["type"]> = Extract<Observed, { readonly type: T }>;
+
+/** Every type of event, in the order of a run. The schema of events has exactly these. */
+export const EVENT_TYPES = [
+  "run.started",
+  "message",
+  "act.started",
+  "act.resumed",
+  "step.started",
+  "step.ended",
+  "act.ended",
+  "act.failed",
+  "round.ended",
+  "clock.advanced",
+  "role.hired",
+  "role.retired",
+  "run.resumed",
+  "run.settled",
+  "run.ended",
+  "run.erased",
+] as const;
+
+/** Every type of notice. The type makes the record complete. */
+const NOTICES: Readonly<Record<RunNotice["type"], true>> = {
+  "role.active": true,
+  "role.idle": true,
+  "action.started": true,
+  "model.delta": true,
+  "model.void": true,
+  "tool.progress": true,
+  "model.priced": true,
+  "message.dead": true,
+  "message.dropped": true,
+  "message.fault": true,
+  "message.output": true,
+  "message.unheard": true,
+  warning: true,
+};
+
+/** Every type of event and notice. */
+export const OBSERVED_TYPES: readonly string[] = [...EVENT_TYPES, ...Object.keys(NOTICES)];
+
+const events: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+export function isEventType(type: unknown): type is RunEvent["type"] {
+  return typeof type === "string" && events.has(type);
+}

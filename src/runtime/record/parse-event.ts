@@ -3,9 +3,8 @@ import { readable, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import { isPlainObject, isRecord } from "../../kernel/value-kind.ts";
 import { shownText, valueText } from "../../kernel/value-text.ts";
-import { EVENT_VERSION, type RunEvent } from "./event.ts";
+import { EVENT_VERSION, type RunEvent, isEventType } from "./event.ts";
 import { eventSchemas } from "./event-schema.ts";
-import { isEventType } from "./event-type.ts";
 
 /**
  * Checks an event that came from outside: from a file, a store or another process. Returns the event itself, not a copy.

@@ -5,10 +5,9 @@ import type { Message } from "../../message/message.ts";
 import { applyNext, skipEvent } from "./apply.ts";
 import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
-import { masking } from "./masking.ts";
-import { type Rewriting, rewritten } from "./rewritten-event.ts";
+import { masking, type Rewriting, rewritten } from "./rewritten-event.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
-import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot-writer.ts";
+import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot.ts";
 
 export interface OwnedRun {
   readonly journal: Pick<Journal, "append" | "keepSnapshot">;

@@ -7,10 +7,10 @@ import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
-import type { Delayed } from "./delayed.ts";
+import type { Delayed } from "./delivery.ts";
 import type { LostTry } from "./lost-tries.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent, RecordedEdge } from "./event.ts";
-import type { FailedActivations } from "./failed-activation.ts";
+import type { FailedActivations } from "./run-summary.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
 

@@ -1,5 +1,5 @@
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
-import { delayedOf, inOrderOfTicks } from "./delayed.ts";
+import { delayedOf, inOrderOfTicks } from "./delivery.ts";
 import { RoleState } from "./role-state.ts";
 import { RunState } from "./run-state.ts";
 

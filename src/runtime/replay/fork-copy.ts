@@ -3,7 +3,7 @@ import type { Json } from "../../kernel/json.ts";
 import { ROUTE_TO_NONE } from "../../message/address.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import { arrivedId, eachRecipient } from "../edges/arrivals.ts";
-import { inOrderOfTicks } from "../record/delayed.ts";
+import { inOrderOfTicks } from "../record/delivery.ts";
 import type { ForkPoint, HiredRole, RunEvent, RunStarted, Sent, EdgeFault } from "../record/event.ts";
 import { settledMore } from "../record/lost-tries.ts";
 import type { RunState } from "../record/run-state.ts";

@@ -44,21 +44,11 @@ const eager: Scheduler = { name: "eager", delivers: "turn", select: everyone };
 
 const live: Scheduler = { name: "live", delivers: "turn", clock: "rounds", select: everyone };
 
-const sequential: Scheduler = {
-  name: "sequential",
-  delivers: "turn",
-  clock: "rounds",
-  turns: "sweep",
-  select: everyone,
-};
+const swept = { delivers: "turn", clock: "rounds", turns: "sweep" } as const;
 
-const shuffled: Scheduler = {
-  name: "shuffled",
-  delivers: "turn",
-  clock: "rounds",
-  turns: "sweep",
-  select: ({ ready, random }) => shuffle([...ready.keys()], random),
-};
+const sequential: Scheduler = { name: "sequential", ...swept, select: everyone };
+
+const shuffled: Scheduler = { name: "shuffled", ...swept, select: ({ ready, random }) => shuffle([...ready.keys()], random) };
 
 const single: Scheduler = { name: "single", delivers: "turn", turns: "serial", select: ({ ready, random }) => [placeIn(ready, random)] };
 

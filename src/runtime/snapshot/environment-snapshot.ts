@@ -7,9 +7,9 @@ import { listed, valueText } from "../../kernel/value-text.ts";
 import type { Role } from "../../role/role.ts";
 import { rolesIn } from "../../role/role-parts.ts";
 import { roleSpec } from "../../role/role-spec.ts";
+import { checkOptions, type EnvironmentOptions, type RestoreOptions, type RunBacking } from "../environment-options.ts";
 import { assertSameEdges } from "../edges/edge-policy.ts";
 import type { Environment } from "../environment.ts";
-import type { EnvironmentOptions, RestoreOptions, RunBacking } from "../environment-options.ts";
 import { hiredRole } from "../hired-roles.ts";
 import { assertNotErased } from "../record/erased-event.ts";
 import { aJournal, type Journal } from "../record/journal.ts";
@@ -58,6 +58,7 @@ function environmentWith(
   make: MakeEnvironment,
 ): Environment {
   const { state } = backing;
+  checkOptions(options);
   const mask = maskSecrets(options.secrets ?? []);
   recordedBy(state, options.scheduler, mask);
   assertSameEdges(state.edges, options.edges, mask);

@@ -13,7 +13,7 @@ import { masked } from "../../kernel/mask.ts";
 import { type Attempts, attemptsWith, type RecordedTry, type StepDoor, type StepPort } from "../../kernel/step.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { paidTwice } from "../../model/funds.ts";
-import { maskedError } from "../record/masking.ts";
+import { maskedError } from "../record/rewritten-event.ts";
 import type { RoleTurn } from "../turn/turn.ts";
 import type { AskedStep, Tries } from "./tries.ts";
 

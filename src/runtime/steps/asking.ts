@@ -19,12 +19,12 @@ type AskingRole = Asker & Pick<RoleContext, "memory" | "news" | "logger" | "sign
  * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the recollection and the
  * check for nested steps; `ActivationSteps` records and releases the answers.
  *
- * Asking.N1 (`#step`) an effect that starts a step through the outer context is refused: see {@link Nesting}.
+ * Asking.N1 (`#step`) an effect that starts a step through the outer context is refused: see `nestingOf`.
  */
 export class Asking {
   readonly #turn: RoleTurn;
   readonly #asker: AskingRole;
-  #nesting: Nesting | undefined;
+  #nesting: ReturnType<typeof nestingOf> | undefined;
   #human: Human | undefined;
   #recollection: Recollection | undefined;
   #model: SteppedModel | undefined;
@@ -102,7 +102,7 @@ export class Asking {
 
   #step<T>(spec: StepSpec, effect: HandingEffect<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
-    const nesting = (this.#nesting ??= new Nesting(this.#turn.started.act));
+    const nesting = (this.#nesting ??= nestingOf(this.#turn.started.act));
     return this.#turn.steps.step(spec, (door) =>
       nesting.begin(() => awaitingAll(stepName(spec), door, effect, (what) => this.#turn.warnOfLost(what))),
     );
@@ -154,30 +154,25 @@ async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffe
  * Nesting.N1 (`assertOutside`) such a step is refused: it and the effect's own step would wait for each other.
  * Nesting.N2 (`begin`) only a step started before the effect first waits is detected; a later one ends by the activation's time limit.
  */
-export class Nesting {
-  readonly #act: string;
-  #isBeginning = false;
-
-  constructor(act: string) {
-    this.#act = act;
-  }
-
-  begin<T>(effect: () => T): T {
-    const wasBeginning = this.#isBeginning;
-    this.#isBeginning = true;
-    try {
-      return effect();
-    } finally {
-      this.#isBeginning = wasBeginning;
-    }
-  }
-
-  assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
-    if (!this.#isBeginning) return;
-    throw new UsageError(
-      "STEP_NESTED",
-      `Expected the effect of a step of ${this.#act} to use the step port passed to it, got ${method} of the outer context: ` +
-        `it would wait for its own step forever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
-    );
-  }
+function nestingOf(act: string) {
+  let isBeginning = false;
+  return {
+    begin<T>(effect: () => T): T {
+      const wasBeginning = isBeginning;
+      isBeginning = true;
+      try {
+        return effect();
+      } finally {
+        isBeginning = wasBeginning;
+      }
+    },
+    assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
+      if (!isBeginning) return;
+      throw new UsageError(
+        "STEP_NESTED",
+        `Expected the effect of a step of ${act} to use the step port passed to it, got ${method} of the outer context: ` +
+          `it would wait for its own step forever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
+      );
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { zodOf } from "../../model/standard-schema.ts";
 import type { z } from "zod";
-import { onAbort } from "../../kernel/abort.ts";
-import { OutputError, StepError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
+import { withTimeout } from "../../kernel/abort.ts";
+import { OutputError, StepError, TimeoutError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
@@ -19,7 +19,7 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
  * Asks persons for the roles of a run.
  *
  * Persons.H1 (`#answerOf`) only an answer that fits the form is recorded; a question whose answers do not fit stays open.
- * Persons.H2 (`#within`) after the deadline no person is asked and no answer counts: the default is the answer; without a default the run
+ * Persons.H2 (`#answerOf`) after the deadline no person is asked and no answer counts: the default is the answer; without a default the run
  * waits.
  * Persons.H3 (`#typed`) a question repeated because its answer did not fit the schema keeps the first deadline.
  */
@@ -103,33 +103,17 @@ export class Persons {
 
   async #answerOf(question: HumanQuestion, asked: Asked): Promise<Json> {
     const { deadline } = question;
-    const left = deadline === undefined ? undefined : deadline - this.#parts.clock.now();
-    if (left === undefined) return this.#fitting(question, asked.signal);
-    const answer = left <= 0 ? undefined : await this.#within(left, asked.signal, (signal) => this.#fitting(question, signal));
-    if (answer !== undefined) return answer;
+    if (deadline === undefined) return this.#fitting(question, asked.signal);
+    const { clock } = this.#parts;
+    const left = deadline - clock.now();
+    try {
+      if (left > 0) return await withTimeout(clock, left, "a person", asked.signal, (signal) => this.#fitting(question, signal));
+    } catch (error) {
+      if (!(error instanceof TimeoutError) || clock.now() < deadline) throw error;
+    }
     if (question.default === undefined) throw waitingFor(question);
     asked.attempts.settle({ cost: 0, basis: "none", byDeadline: true });
     return question.default;
-  }
-
-  /** Undefined if the time passes first. The work may ignore its signal. */
-  async #within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-    const limit = new AbortController();
-    let cancel = (): void => {};
-    const late = new Promise<undefined>((resolve) => {
-      cancel = this.#parts.clock.timer(ms, () => {
-        resolve(undefined);
-        limit.abort();
-      });
-    });
-    // A stopped run leaves no timer behind.
-    const unsubscribe = onAbort(signal, () => cancel());
-    try {
-      return await Promise.race([work(AbortSignal.any([signal, limit.signal])), late]);
-    } finally {
-      cancel();
-      unsubscribe();
-    }
   }
 
   async #fitting(question: HumanQuestion, signal: AbortSignal): Promise<Json> {

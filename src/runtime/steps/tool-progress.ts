@@ -10,54 +10,43 @@ const GAP = 100;
  *
  * ToolProgress.P1 (`say`) a string that comes sooner than 100 ms after the last is reported when the time is up, unless a newer one comes.
  * ToolProgress.P2 (`end`) the newest string is reported before the call has its answer, and none after.
+ *
+ * @param reporter returns what reports to the observers; undefined while there is none: then nothing is kept and no timer is set
  */
-export class ToolProgress {
-  readonly #clock: Clock;
-  readonly #reporter: () => ((text: string) => void) | undefined;
-  #waiting: string | undefined;
-  #cancel: (() => void) | undefined;
-  #hasEnded = false;
-
-  /** @param reporter returns what reports to the observers; undefined while there is none: then nothing is kept and no timer is set */
-  constructor(clock: Clock, reporter: () => ((text: string) => void) | undefined) {
-    this.#clock = clock;
-    this.#reporter = reporter;
-  }
-
-  readonly say = (text: string): void => {
-    if (this.#hasEnded) return;
-    if (this.#cancel !== undefined) {
-      this.#waiting = text;
-      return;
-    }
-    const report = this.#reporter();
+export function toolProgress(clock: Clock, reporter: () => ((text: string) => void) | undefined) {
+  let waiting: string | undefined;
+  let cancel: (() => void) | undefined;
+  let hasEnded = false;
+  const say = (text: string): void => {
+    if (hasEnded) return;
+    if (cancel !== undefined) return void (waiting = text);
+    const report = reporter();
     if (report === undefined) return;
-    this.#cancel = this.#clock.timer(GAP, () => {
-      this.#cancel = undefined;
-      this.#next();
+    cancel = clock.timer(GAP, () => {
+      cancel = undefined;
+      const next = waiting;
+      waiting = undefined;
+      if (next !== undefined) say(next);
     });
     report(text);
   };
-
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#cancel?.();
-    if (this.#waiting !== undefined) this.#reporter()?.(this.#waiting);
-  }
-
-  #next(): void {
-    const text = this.#waiting;
-    this.#waiting = undefined;
-    if (text !== undefined) this.say(text);
-  }
+  const end = (): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    cancel?.();
+    if (waiting !== undefined) reporter()?.(waiting);
+  };
+  return { say, end };
 }
 
 /** Undefined for a step that is no call of a tool. */
-export function progressOf({ tools, role, started }: RoleTurn, { key, spec: { kind, name: tool } }: AskedStep): ToolProgress | undefined {
+export function progressOf(
+  { tools, role, started }: RoleTurn,
+  { key, spec: { kind, name: tool } }: AskedStep,
+): ReturnType<typeof toolProgress> | undefined {
   if (kind !== "tool") return undefined;
   const { clock, host, mask } = tools;
-  return new ToolProgress(clock, () => {
+  return toolProgress(clock, () => {
     const emit = host.tell("tool.progress");
     return emit && ((text) => emit({ type: "tool.progress", role: role.name, act: started.act, step: key, tool, text: mask(text) }));
   });

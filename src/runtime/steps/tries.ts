@@ -6,7 +6,7 @@ import { masked } from "../../kernel/mask.ts";
 import type { AttemptOutcome, Attempts, OpenedTry, StepSpec, StepTry, TriedEffect } from "../../kernel/step.ts";
 import { isAnswered } from "../../model/failure.ts";
 import type { StepEnded, StepStarted, SettledTry } from "../record/event.ts";
-import { maskedError } from "../record/masking.ts";
+import { maskedError } from "../record/rewritten-event.ts";
 import { lostAt, settledBy } from "../record/lost-tries.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { SourcedAnswer } from "./answer-source.ts";

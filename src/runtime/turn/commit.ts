@@ -23,8 +23,7 @@ import { type EdgeDecisions, isEdgeFailure } from "../edges/edge-policy.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { type EffectPort, isUncertain } from "../../kernel/effect.ts";
 import type { Engine } from "../engine.ts";
-import type { Routed } from "../routing/directory.ts";
-import { nearestText } from "../routing/spelling.ts";
+import { type Routed, nearestText } from "../routing/directory.ts";
 
 export interface TurnTools {
   readonly log: RunLog;

@@ -11,7 +11,7 @@ import {
   nameOr,
   parentsOfAnswer,
 } from "../../message/message.ts";
-import { delayedBy, dueOf } from "../record/delayed.ts";
+import { delayedBy, dueOf } from "../record/delivery.ts";
 import type { Sent } from "../record/event.ts";
 import { assertNotDead, messageOf, parentsIn, routedBy } from "./commit.ts";
 import type { Routed } from "../routing/directory.ts";

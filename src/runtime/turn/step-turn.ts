@@ -9,10 +9,9 @@ import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import type { Engine } from "../engine.ts";
-import { changedState } from "../record/state-change.ts";
+import { changedState, heldState, stateChange } from "../record/state-change.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
-import { delayedBy, dueOf } from "../record/delayed.ts";
-import { assertRoomForAct } from "../record/delivery.ts";
+import { delayedBy, dueOf, assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunState } from "../record/run-state.ts";
 import {
@@ -27,7 +26,6 @@ import {
   type TurnResult,
   type TurnTools,
 } from "./commit.ts";
-import { heldState, stateChange } from "./step-state.ts";
 
 /**
  * One attempt at an activation of a step role: its function is called for each message, or once for all, and one event commits its messages

@@ -72,22 +72,12 @@ describe.each(Object.entries(kinds))("messages of %s", (_kind, rolesOf) => {
     expect(result.deadLetters).toEqual([]);
   });
 
-  test("that are lost on the way to all are no outputs", async () => {
-    const { result } = await told(rolesOf(), [policy(() => ({ kind: "drop" }))]);
-    expect([result.status, contents(result.outputs)]).toEqual(["finished", []]);
-  });
-
   test("Arrivals.R1 that are rewritten keep their id, and the history what was sent", async () => {
     const { environment, result } = await told(rolesOf(), [toBob({ kind: "rewrite", content: "stop" })]);
     expect(contents(result.outputs)).toEqual(["Bob: stop undefined", "Cid: go 7"]);
     expect(parentsOf(result.outputs)).toEqual(["Ann#0.0", "Ann#0.0"]);
     expect(environment.history.get().find(({ id }) => id === "Ann#0.0")).toMatchObject({ content: "go", instructContent: 7 });
     expect(result.faults).toMatchObject({ rewritten: 1 });
-  });
-
-  test("may have another payload alone", async () => {
-    const { result } = await told(rolesOf(), [toBob({ kind: "rewrite", instructContent: 8 })]);
-    expect(contents(result.outputs)).toEqual(["Bob: go 8", "Cid: go 7"]);
   });
 
   test("Arrivals.R1 that are copied come with ids of their own", async () => {

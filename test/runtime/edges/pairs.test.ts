@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { namesInEdges, pairsOf } from "../../../src/runtime/edges/pairs.ts";
+import { namesInEdges, pairsOf } from "../../../src/runtime/edges/edge-policy.ts";
 
 const covered = (pairs: readonly string[] | undefined, from: string, to: string): boolean =>
   pairsOf({ name: "test", ...(pairs === undefined ? {} : { pairs }) }).covers(from, to);

@@ -102,10 +102,6 @@ describe("fold", () => {
     }
     expect(new Set(events.map((event) => event.type)).size).toBe(scheduler === "rounds" ? 9 : 8);
   });
-
-  test("of nothing is a run that has not begun", () => {
-    expect(fold([])).toMatchObject({ seq: 0, round: 0, phase: { phase: "running" } });
-  });
 });
 
 test.each(["rounds", "eager"] as const)(
@@ -301,30 +297,6 @@ describe("deaths of the process", () => {
     expect(crashes(folded(begun, resumed, resumed))).toEqual([2, ["Ann"], 1]);
     const another = { ...ended(0, []), act: "Bob#0~1", role: "Bob" };
     expect(crashes(folded(begun, resumed, resumed, another))).toEqual([0, [], 0]);
-  });
-});
-
-describe("a record that no run of ours would write", () => {
-  test.each([
-    ["twice", [["Ann#0.0", "Ann#0.0"]], ["Ann#0.0"]],
-    ["in two activations", [["Ann#0.0"], ["Ann#0.0"]], ["Ann#0.0"]],
-    ["as another role would", [["Bob#0.0"], ["Bob#0.0", "Ann#1.0"]], ["Bob#0.0", "Ann#1.0"]],
-    ["of its own choice", [["x"], ["x"]], ["x"]],
-    ["out of order", [["Ann#0.1", "Ann#0.0"], ["Ann#1.0"]], ["Ann#0.1", "Ann#0.0", "Ann#1.0"]],
-  ])("M4 Q2 where a role gives an id %s it is kept, and waits, once", (_how, each, kept) => {
-    const state = folded(...each.map((ids, n) => ended(n, ids)));
-    expect(Array.from(state.history, ({ id }) => id)).toEqual(kept);
-    expect(
-      state.roles
-        .get("Bob")
-        ?.news(9)
-        .map(({ id }) => id),
-    ).toEqual(kept);
-  });
-
-  test("changes a memory by nothing but what an event tells", () => {
-    const state = folded(ended(0, ["Ann#0.0"], { remembered: [said("x").message] }));
-    expect(state.roles.get("Ann")?.memory.size).toBe(0);
   });
 });
 

@@ -5,8 +5,7 @@ import { createMessage } from "../../../src/message/message.ts";
 import type { Role } from "../../../src/role/role.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
-import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { EVENT_TYPES } from "../../../src/runtime/record/event-type.ts";
+import { type RunEvent, EVENT_TYPES } from "../../../src/runtime/record/event.ts";
 import { answering, contents, listener, town } from "../town.ts";
 
 /** All events of an environment, as they come. */

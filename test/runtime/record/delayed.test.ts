@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMessage } from "../../../src/message/message.ts";
-import { delay, dueAt, dueOf, takeDue } from "../../../src/runtime/record/delayed.ts";
+import { delay, dueAt, dueOf, takeDue } from "../../../src/runtime/record/delivery.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
 import { tries } from "../../long.ts";
 

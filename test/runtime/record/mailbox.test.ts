@@ -5,11 +5,9 @@ import { createMessage } from "../../../src/message/message.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
-import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { EVENT_TYPES } from "../../../src/runtime/record/event-type.ts";
+import { type RunEvent, EVENT_TYPES } from "../../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../../src/team/team.ts";
-import { spentBy } from "../../kernel/spent.ts";
 import { eventsOf } from "../../team/recorded.ts";
 import { answering, contents, listener, remembered, town } from "../town.ts";
 
@@ -95,13 +93,6 @@ describe("a full mailbox that refuses", () => {
     await new Team({ journal, mailbox: { limit: 3 }, roles }).run("go", { id: "r" }).result;
     expect(await new Team({ journal, roles }).resume("r").result).toMatchObject({ error: { code: "MAILBOX_FULL" } });
     expect((await new Team({ journal, mailbox: { limit: 4 }, roles }).resume("r").result).status).toBe("finished");
-  });
-
-  test("one role may have a bound of its own", async () => {
-    const small = listener("Ear", { watch: [], mailbox: { limit: 1 } });
-    const environment = town([speaker("Ann", 2), small]);
-    environment.publishMessage("go");
-    expect((await environment.run()).error?.code).toBe("MAILBOX_FULL");
   });
 });
 
@@ -199,25 +190,6 @@ describe("bounds of mailboxes", () => {
 });
 
 describe("messages that one event drops", () => {
-  const crowd = (size: number): Environment => {
-    const chatty = defineRole({
-      name: "Chatty",
-      observeAll: true,
-      step: (_state, message, out) => void (message.content === "go" && out.say("hi")),
-    });
-    const environment = withMailbox([], { limit: 1, overflow: "drop-oldest" });
-    for (let place = 0; place < size; place += 1) environment.addRole(chatty, { name: `C${place}` });
-    environment.publishMessage("go");
-    return environment;
-  };
-
-  test("cost as much as they are, however many there are", { tags: ["numbers", "long"] }, async () => {
-    const spent = async (size: number): Promise<number> => spentBy(() => crowd(size).run({ rounds: 1 }));
-    await spent(40);
-    const few = await spent(60);
-    expect(await spent(120)).toBeLessThan(Math.max(few, 5) * 20);
-  });
-
   test("are told after the event that dropped them", async () => {
     const environment = withMailbox([ear], { limit: 2, overflow: "drop-oldest" });
     const told: string[] = [];

@@ -7,8 +7,7 @@ import { TroupeError } from "../../../src/kernel/errors.ts";
 import { masked, maskSecrets } from "../../../src/kernel/mask.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole } from "../../../src/role/role.ts";
-import { maskedError, masking } from "../../../src/runtime/record/masking.ts";
-import { rewritten } from "../../../src/runtime/record/rewritten-event.ts";
+import { maskedError, masking, rewritten } from "../../../src/runtime/record/rewritten-event.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { memoryRunDriver } from "../../../src/testing/index.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
@@ -130,15 +129,6 @@ describe("RunLog.W0 no secret is ever recorded", () => {
     await recorded({ roles: [ann] });
     expect(got).toBe("it is [secret]");
   });
-
-  test("numbers are no texts: a secret of digits damages none", async () => {
-    let got: unknown;
-    const ann = answering("Ann", async (rc) => {
-      got = await rc.step("call", { n: 1234567 }, () => Promise.resolve({ n: 12345678, s: "1234567" }));
-    });
-    expect(await new Team({ secrets: ["1234567"], roles: [ann] }).run("go").result).toMatchObject({ status: "finished" });
-    expect(got).toEqual({ n: 12345678, s: "[secret]" });
-  });
 });
 
 describe("the mask of an environment", () => {
@@ -149,10 +139,6 @@ describe("the mask of an environment", () => {
     ]) {
       expect(maskSecrets(secrets)("an outer inner-secret end, an inner-secret")).toBe("an [secret], an [secret]");
     }
-  });
-
-  test("words that are too short to be secrets stay", () => {
-    expect(maskSecrets(["the", "a\n"])("the cat\na\n")).toBe("the cat\na\n");
   });
 
   test("property: no secret survives in any text of a value, and what holds none is the same object", () => {
@@ -186,14 +172,6 @@ describe("a message from outside", () => {
     } finally {
       looked.mockRestore();
     }
-  });
-
-  test("that nobody hears is told without secrets too", () => {
-    const unheard: string[] = [];
-    const environment = new Environment({ secrets: [SECRET] });
-    environment.on("message.unheard", ({ message }) => unheard.push(message.content));
-    environment.publishMessage(`go ${SECRET}`);
-    expect(unheard).toEqual(["go [secret]"]);
   });
 });
 

@@ -95,12 +95,6 @@ describe("memoryJournal", () => {
     await expect(exportRun(journal, "parent")[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "RUN_FORGOTTEN" });
   });
 
-  test("a batch larger than a list of arguments can be", async () => {
-    const journal = memoryJournal();
-    await written(journal, "large", 200_000, "finished");
-    expect(await journal.runs()).toEqual([{ runId: "large", events: 200_000 }]);
-  });
-
   test.each([0, -1, 1.5, Number.NaN])("a limit of %s is refused", (limit) => {
     expect(() => memoryJournal({ limit })).toThrow(expect.objectContaining({ code: "LIMIT_INVALID" }));
   });

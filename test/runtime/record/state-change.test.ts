@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMessage, defineRole, Environment, type RunEvent } from "../../../src/index.ts";
 import type { Json, JsonObject } from "../../../src/kernel/json.ts";
-import { changedState } from "../../../src/runtime/record/state-change.ts";
-import { stateChange } from "../../../src/runtime/turn/step-state.ts";
+import { changedState, stateChange } from "../../../src/runtime/record/state-change.ts";
 import { z } from "zod";
 
 const leaf = fc.oneof(fc.integer(), fc.constant("text"), fc.constant(null), fc.constant([1, 2]));

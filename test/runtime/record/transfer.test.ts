@@ -104,13 +104,6 @@ describe("an exported run", () => {
     expect(canonical(await eventsOf(journal, "copy"))).toBe(canonical(whole));
   });
 
-  test("names the run it was forked from as before, under whatever id it comes", async () => {
-    const journal = memoryJournal();
-    await importRun(journal, await exported(runs.get("forked") ?? []), { id: "copy" });
-    const [start] = await eventsOf(journal, "copy");
-    expect(start).toMatchObject({ runId: "copy", parent: { runId: "parent", at: 12 } });
-  });
-
   test("shares nothing with whoever reads it: its events are frozen", async () => {
     const journal = memoryJournal();
     await importRun(journal, lines);
@@ -121,21 +114,6 @@ describe("an exported run", () => {
         if (event.type === "message") expect(Object.isFrozen(event.message.sendTo)).toBe(true);
       }
     }
-  });
-
-  test("of a run that goes on has what was there when it began", async () => {
-    const journal = await journalWith("run", waiting.slice(0, 3));
-    const { epoch } = await journal.claim("run");
-    const seen: string[] = [];
-    for await (const line of exportRun(journal, "run")) {
-      if (seen.length === 1) await journal.append("run", epoch, 3, waiting.slice(3));
-      seen.push(line);
-    }
-    expect(seen).toEqual(await exported(waiting.slice(0, 3)));
-  });
-
-  test("must be a run of the journal", async () => {
-    await expect(collected(exportRun(memoryJournal(), "run"))).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
   });
 
   test("must be one that can be imported: what is no event is not exported", async () => {
@@ -244,23 +222,6 @@ describe("an import that is refused leaves nothing behind", () => {
     });
   });
 
-  test("lines that break off with an error of their own", async () => {
-    const journal = memoryJournal();
-    const breaking = async function* (): AsyncIterable<string> {
-      yield* lines.slice(0, 4);
-      throw new Error("the disk is gone");
-    };
-    await expect(importRun(journal, breaking())).rejects.toThrow("the disk is gone");
-    expect(await journal.runs()).toEqual([]);
-  });
-
-  test("a journal that refuses it is as before", async () => {
-    const journal = memoryJournal();
-    journal.append = () => Promise.reject(new JournalError("JOURNAL_FULL", "It is."));
-    await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "JOURNAL_FULL" });
-    expect(await journal.runs()).toEqual([]);
-  });
-
   test("an abort while it writes", async () => {
     const journal = memoryJournal();
     const stop = new AbortController();
@@ -280,18 +241,6 @@ describe("an import that is refused leaves nothing behind", () => {
     const error: unknown = await importRun(journal, lines).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "IMPORT_LEFT_OVER", cause: { code: "JOURNAL_FULL" } });
     expect(String(error)).toContain("the disk is gone");
-  });
-
-  test("a whole imported run has no owner, and can be claimed", async () => {
-    const journal = memoryJournal();
-    const released: string[] = [];
-    const { release } = journal;
-    journal.release = (runId, epoch) => {
-      released.push(runId);
-      return release.call(journal, runId, epoch);
-    };
-    await importRun(journal, lines);
-    expect(released).toEqual(["run"]);
   });
 });
 
@@ -354,14 +303,6 @@ describe("an import whose process dies", () => {
     journal.claim = () => Promise.reject(new JournalError("RUN_OWNED", "It is."));
     await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "RUN_OWNED" });
     expect(await journal.runs()).toEqual([{ runId: "run", events: 0 }]);
-  });
-
-  test("an import that cannot claim an empty run of another leaves it there", async () => {
-    const journal = memoryJournal();
-    await journal.create("run");
-    journal.claim = () => Promise.reject(new JournalError("JOURNAL_UNREACHABLE", "It is."));
-    await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "JOURNAL_UNREACHABLE" });
-    expect(await journal.runs()).toMatchObject([{ runId: "run", events: 0 }]);
   });
 });
 

@@ -96,41 +96,6 @@ describe("the first difference", () => {
     );
   });
 
-  test("of a request may be beside its messages", async () => {
-    const hot = async (rc: RoleContext): Promise<Said> => void (await rc.ask("rain", { temperature: 1 }));
-    const cold = async (rc: RoleContext): Promise<Said> => void (await rc.ask("rain", { temperature: 0 }));
-    const heat = found(await told(hot), await told(cold)).request;
-    expect(heat).toMatchObject({ path: "temperature", left: 1, right: 0 });
-    expect(heat?.message).toBeUndefined();
-  });
-
-  test("of a request may be a message more, or another speaker", () => {
-    const [system, user] = [
-      { role: "system", content: "Rhyme!" },
-      { role: "user", content: "rain" },
-    ];
-    expect(requestDifference({ messages: [system, user] }, { messages: [system], temperature: 1 })).toEqual({
-      path: "messages[1]",
-      left: user,
-      right: undefined,
-      message: { index: 1, left: "user", right: undefined },
-    });
-    expect(requestDifference({ messages: [system] }, { messages: [system, user] })).toMatchObject({ path: "messages[1]", right: user });
-    const other = requestDifference({ messages: [system] }, { messages: [user] });
-    expect(other).toMatchObject({ path: "messages[0].role", message: { index: 0, left: "system", right: "user" } });
-    expect(requestDifferenceText(other ?? expect.unreachable(), ["then", "now"])).toBe(
-      'at messages[0].role, message 1 (system / user)\nthen: "system"\nnow: "user"',
-    );
-    expect(requestDifference({ messages: [system] }, { messages: [{ content: "Rhyme!", role: "system" }] })).toBeUndefined();
-  });
-
-  test("of two models is one of the requests, though the steps have different names", async () => {
-    const other = { model: scriptedModel(() => "a poem", { id: "other" }) };
-    const d = found(await told(poet("rain")), await told(poet("rain"), "", other));
-    expect(d.request).toMatchObject({ path: "model", left: "scripted", right: "other" });
-    expect(differenceText(d)).toContain('left: "scripted"\nright: "other"');
-  });
-
   test("of an answer, a state or another step is told by its place", async () => {
     const rain = await told(poet("rain"));
     const answer = found(rain, await told(poet("rain"), "another poem"));
@@ -144,13 +109,6 @@ describe("the first difference", () => {
     expect(state.at).toMatchObject({ path: "state.set.mood", left: 1, right: 2 });
     expect(differenceText(state)).toContain("at state.set.mood\nleft: 1\nright: 2");
     expect(found(rain, await told(poet("rain"), "a poem", { seed: "other" }))).toMatchObject({ line: 1, at: { path: "seed" } });
-  });
-
-  test("of what was asked is told by its names", async () => {
-    const silent = async (rc: RoleContext): Promise<Said> => void (await rc.ask(prompt("rain"), { system: "Rhyme!" }));
-    const d = found(await told(poet("rain")), await told(silent));
-    expect([d.at, d.request]).toEqual([undefined, undefined]);
-    expect(differenceText(d)).toContain('left: the step "ask the stone" of Ann#0~1\nright: act.ended of Ann#0~1');
   });
 
   test("of a run that ended before is that it has nothing", async () => {

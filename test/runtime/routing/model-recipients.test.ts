@@ -5,7 +5,7 @@ import { defineAction } from "../../../src/role/action.ts";
 import { retry } from "../../../src/role/failure-policy.ts";
 import { defineRole, type Role, type RoleOptions } from "../../../src/role/role.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
-import { normalForm } from "../../../src/runtime/routing/spelling.ts";
+import { normalForm } from "../../../src/runtime/routing/directory.ts";
 import { exportRun, importRun } from "../../../src/runtime/record/transfer.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
 import { Team } from "../../../src/team/team.ts";

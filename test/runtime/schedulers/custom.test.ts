@@ -98,34 +98,6 @@ describe.each([oneAtRandom, fair])("a scheduler of one's own: $name", (scheduler
   });
 });
 
-test("one role at a time acts, and its messages are delivered at once", async () => {
-  let running = 0;
-  const most: number[] = [];
-  const environment = town(
-    ["Ann", "Bob", "Cid"].map((name) =>
-      answering(name, async () => {
-        running += 1;
-        most.push(running);
-        await Promise.resolve();
-        running -= 1;
-      }),
-    ),
-    { scheduler: oneAtRandom },
-  );
-  environment.publishMessage("go");
-  expect((await environment.run()).status).toBe("finished");
-  expect(most).toEqual([1, 1, 1]);
-});
-
-test("one role in each round acts, and the others wait", async () => {
-  const environment = town(
-    ["Ann", "Bob", "Cid"].map((name) => answering(name, () => undefined)),
-    { scheduler: fair },
-  );
-  environment.publishMessage("go");
-  expect(await environment.run()).toMatchObject({ status: "finished", rounds: 3 });
-});
-
 describe("a choice that cannot be", () => {
   const quiet = defineRole({ name: "Quiet", react: () => undefined });
 
@@ -156,16 +128,6 @@ describe("a choice that cannot be", () => {
       expect.objectContaining({ code: "SCHEDULER_UNKNOWN" }),
     );
   });
-});
-
-test("a scheduler cannot change the list of ready roles", async () => {
-  const select: Scheduler["select"] = ({ ready }) => {
-    (ready as unknown as unknown[]).splice(0);
-    return [];
-  };
-  const environment = town([answering("Ann", () => undefined)], { scheduler: { name: "greedy", delivers: "turn", select } });
-  environment.publishMessage("go");
-  expect((await environment.run()).status).toBe("failed");
 });
 
 test("a scheduler that fails ends the run only when the turns under way have ended", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createMessage } from "../../../src/message/message.ts";
 import { ROUTE_TO_SELF } from "../../../src/message/address.ts";
-import { defineRole, type Role } from "../../../src/role/role.ts";
+import { type Role } from "../../../src/role/role.ts";
 import { answering, contents, listener, remembered, town } from "../town.ts";
 
 /** Something to wait for that the test decides on. */
@@ -103,20 +103,6 @@ describe("eager", () => {
     expect(patience).toBeLessThan(3);
   });
 
-  test("nor does one whose rivals get mail while they run", async () => {
-    const rival = (name: string, other: string): Role =>
-      answering(name, async (rc) => {
-        for (let i = 0; i < 4; i += 1) await rc.step(`s${i}`, {}, () => Promise.resolve(i));
-        return rc.message("talk", { sendTo: other });
-      });
-    const environment = town([rival("A", "B"), rival("B", "A"), listener("Patient")], { scheduler: "eager", concurrency: 2 });
-    environment.publishMessage(createMessage("go", { sendTo: ["A", "B"] }));
-    environment.publishMessage(createMessage("please", { sendTo: "Patient" }));
-    environment.publishMessage(createMessage("more", { sendTo: ["A", "B"] }));
-    await environment.run({ rounds: 10 });
-    expect(remembered(environment, "Patient")).toEqual(["please"]);
-  });
-
   test("a message from outside wakes an idle role while another is busy", async () => {
     const gate = new Gate();
     const busy = answering("Busy", (rc) => rc.step("long", {}, () => gate.opened));
@@ -176,14 +162,5 @@ describe("how an eager run ends", () => {
     const result = await environment.run();
     expect(result.status).toBe("waiting");
     expect(remembered(environment, "B")).toEqual(["x"]);
-  });
-
-  test("twenty thousand roles that wait for their turn do not slow each other down", async () => {
-    const person = defineRole({ name: "Person", react: (rc) => void (rc.state["seen"] = rc.news.length) });
-    const environment = town([], { scheduler: "eager" });
-    for (let i = 0; i < 20_000; i += 1) environment.addRole(person, { name: `p${i}` });
-    environment.publishMessage("go");
-    expect((await environment.run()).status).toBe("finished");
-    expect(environment.getRole("p19999")?.state).toEqual({ seen: 1 });
   });
 });

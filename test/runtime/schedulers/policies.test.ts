@@ -288,12 +288,6 @@ describe("a scheduler is refused", () => {
     );
   });
 
-  test("as a delivery that is no order", () => {
-    expect(() => new Environment({ delivery: "random" as "hire" })).toThrow(
-      /Expected delivery to be "hire", "shuffled" or "sender", got "random"/,
-    );
-  });
-
   test("that waits a time that is none, when it does", async () => {
     const scheduler: Scheduler = { name: "own", delivers: "turn", clock: "time", turns: "serial", wait: () => -1, select: () => [0] };
     const environment = town([answering("Ann", () => undefined)], { scheduler });

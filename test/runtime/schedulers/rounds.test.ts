@@ -78,18 +78,6 @@ describe("rounds", () => {
     });
   });
 
-  test("turns begin in hire order, however the mail came", async () => {
-    const seen: string[] = [];
-    const names = ["A", "B", "C", "D"];
-    const environment = town(names.map((name) => answering(name, () => void seen.push(name))));
-    for (const sendTo of ["C", "A", "D", "B"]) environment.publishMessage(createMessage("go", { sendTo }));
-    await environment.run({ rounds: 1 });
-    expect(seen).toEqual(names);
-    for (const sendTo of ["D", "C", "B", "A"]) environment.publishMessage(createMessage("go", { sendTo }));
-    await environment.run({ rounds: 1 });
-    expect(seen).toEqual([...names, ...names]);
-  });
-
   test.each([
     ["starts nobody else", 300],
     ["does not end, where all had their turn", 128],
@@ -106,45 +94,9 @@ describe("rounds", () => {
     expect((await environment.run({ signal: stop.signal })).status).toBe("stopped");
     expect([acted, environment.state.round]).toEqual([128, 0]);
   });
-
-  test("mail that arrives in a round is for the next", async () => {
-    const seen: [string, number][] = [];
-    const chain = (name: string, next: string): Role =>
-      answering(name, (rc) => {
-        seen.push([name, environment.state.round]);
-        return rc.message("x", { sendTo: next });
-      });
-    const environment = town([chain("C", "D"), chain("B", "C"), chain("A", "B"), listener("D")]);
-    environment.publishMessage(createMessage("go", { sendTo: "A" }));
-    const { rounds } = await environment.run();
-    expect(seen).toEqual([
-      ["A", 0],
-      ["B", 1],
-      ["C", 2],
-    ]);
-    expect(rounds).toBe(4);
-  });
-
-  test("a role that has much mail runs once for all of it", async () => {
-    let runs = 0;
-    const ann = answering("Ann", (rc) => {
-      runs += 1;
-      return rc.message(String(rc.news.length));
-    });
-    const environment = town([ann]);
-    for (let i = 0; i < 50; i += 1) environment.publishMessage(`m${i}`);
-    expect((await environment.run()).output?.content).toBe("50");
-    expect(runs).toBe(1);
-  });
 });
 
 describe("Engine.E1 ScheduledRun.S2 quiescence is counted", () => {
-  test("one message needs one round", async () => {
-    const environment = town([listener("Ann")]);
-    environment.publishMessage("go");
-    expect(await environment.run()).toMatchObject({ status: "finished", rounds: 1 });
-  });
-
   test("an answer to nobody is not waited for", async () => {
     const environment = town([answering("Ann", (rc) => rc.message("out"))]);
     environment.publishMessage("go");
@@ -162,13 +114,6 @@ describe("the limit of rounds", () => {
     expect(result).toMatchObject({ status: "rounds", rounds: 3 });
     expect(result.error).toBeUndefined();
     expect(contents(result.messages)).toEqual(["go", "again", "again", "again"]);
-  });
-
-  test("is for this run: the next goes on as many more", async () => {
-    const environment = town([endless()]);
-    environment.publishMessage("go");
-    await environment.run({ rounds: 3 });
-    expect(await environment.run({ rounds: 2 })).toMatchObject({ status: "rounds", rounds: 5 });
   });
 
   test("is 100 unless said otherwise, and 0 lets nobody run", async () => {

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
-import { SnapshotWriter } from "../../../src/runtime/snapshot/snapshot-writer.ts";
+import { SnapshotWriter } from "../../../src/runtime/snapshot/snapshot.ts";
 
 test("SnapshotWriter.W4 a state that cannot be written at all is a warning, once", async () => {
   const warnings: string[] = [];

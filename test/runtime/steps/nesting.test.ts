@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import type { EffectDoor, RoleContext } from "../../../src/role/context.ts";
-import { defineAction } from "../../../src/role/action.ts";
-import { defineRole } from "../../../src/role/role.ts";
 import { simulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
 import { goneOn, lived } from "../one-role.ts";
@@ -22,21 +19,6 @@ describe("the door that an effect is given", () => {
     expect((await goneOn(react, events.slice(0, cut))).output?.content).toBe("the model says yes");
   });
 
-  test("gives typed answers, and asks people", async () => {
-    const Count = z.object({ count: z.number() });
-    const { result } = await lived(
-      async (rc) =>
-        rc.message(
-          await rc.step("outer", {}, async (door) => {
-            const { count } = await door.ask("How many?", { schema: Count });
-            return `${count} ${await door.human.ask("Of what?")}`;
-          }),
-        ),
-      { model: scriptedModel(['{"count": 3}']), human: ({ text, role }) => `${text} asked ${role}` },
-    );
-    expect(result.output?.content).toBe("3 Of what? asked Ann");
-  });
-
   test("with nobody to ask the run waits, and what the step had asked before is not asked again", async () => {
     const model = scriptedModel(["yes"]);
     const asks = answering("Ann", async (rc) => {
@@ -49,13 +31,6 @@ describe("the door that an effect is given", () => {
       expect(await environment.run()).toMatchObject({ status: "waiting", error: { data: { question: "Ship it?", role: "Ann" } } });
     }
     expect(model.calls).toHaveLength(1);
-  });
-
-  test("an action is given it too", async () => {
-    const nested = defineAction({ name: "Nested", run: ({ step }) => step("outer", {}, ({ ask }) => ask("Really?")) });
-    const environment = town([defineRole({ name: "Ann", actions: [nested] })], { model: scriptedModel(["yes"]) });
-    environment.publishMessage("go");
-    expect((await environment.run()).output?.content).toBe("yes");
   });
 });
 
@@ -76,13 +51,6 @@ describe("Asking.N1 Nesting.N1 an effect that asks through the outer context", (
     const { status, error } = await environment.run();
     expect([status, error?.code, clock.now() - before]).toEqual(["failed", "STEP_NESTED", 0]);
     expect(error?.message).toContain(`door.${method}(`);
-  });
-
-  test("also through the context of an action", async () => {
-    const nested = defineAction({ name: "Nested", run: ({ step, ask }) => step("outer", {}, () => ask("Really?")) });
-    const environment = town([defineRole({ name: "Ann", actions: [nested] })], { model: scriptedModel(["never"]) });
-    environment.publishMessage("go");
-    expect((await environment.run()).error).toMatchObject({ code: "STEP_NESTED" });
   });
 
   test("a body may ask while an effect is under way, and after it", async () => {

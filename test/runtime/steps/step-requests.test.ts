@@ -89,14 +89,6 @@ describe("the request of a step", () => {
     expect(() => new StepRequests(mask).of(request)).toThrow(why);
   });
 
-  it("looks at a message once, however often it is asked with", () => {
-    const looked: string[] = [];
-    const requests = new StepRequests((text) => (looked.push(text), text));
-    const messages = Array.from({ length: 50 }, (_, n) => ChatMessage.user(`message ${n}`));
-    for (let end = 1; end <= messages.length; end++) requests.of({ messages: messages.slice(0, end) });
-    expect(looked.filter((text) => text.startsWith("message "))).toEqual(messages.map(({ content }) => content));
-  });
-
   it("StepRequests.SR2 writes what cannot change once for all activations of a mask, and for each mask anew", () => {
     const schema = unchanging({ type: "object", title: "open sesame" });
     const secret = maskSecrets(["open sesame"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../../src/role/context.ts";
-import { ModelError, NotJsonError, StepError } from "../../../src/kernel/errors.ts";
+import { NotJsonError, StepError } from "../../../src/kernel/errors.ts";
 import type { Said } from "../../../src/role/role.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../../src/team/team.ts";
@@ -66,27 +66,6 @@ describe("the result of a step", () => {
     });
     expect(result.error).toBeInstanceOf(NotJsonError);
     expect([called, steps.length]).toEqual([0, 0]);
-  });
-
-  test("an effect that throws at once fails like one that rejects", async () => {
-    const { steps } = await lived(async (rc) => {
-      const throwing = (): never => {
-        throw new Error("at once");
-      };
-      await rc.step("a", {}, throwing).catch(() => {});
-    });
-    expect(steps.at(-1)).toMatchObject({ ok: false, error: { message: "at once" } });
-  });
-
-  test("a model's error stays a model's error", async () => {
-    let caught: unknown;
-    await lived(async (rc) => {
-      const failing = (): Promise<never> =>
-        Promise.reject(new ModelError("MODEL_RATE_LIMIT", "slow down", { retryable: true, data: { status: 429 } }));
-      caught = await rc.step("a", {}, failing).catch((error: unknown) => error);
-    });
-    expect(caught).toBeInstanceOf(ModelError);
-    expect(caught).toMatchObject({ code: "MODEL_RATE_LIMIT", data: { status: 429 } });
   });
 });
 
@@ -169,17 +148,6 @@ describe("ActivationSteps.D2 release", () => {
     expect(order).toEqual([
       ..."a0 asked,b0 asked,a0 got,a1 asked,b0 got,b1 asked,a1 got,a2 asked,b1 got,b2 asked,a2 got,b2 got".split(","),
     ]);
-  });
-
-  test("a failure is handed out in its turn too", async () => {
-    const order: string[] = [];
-    await lived(async (rc) => {
-      const first = rc.step("first", {}, value(1)).then(() => order.push("first"));
-      const bad = rc.step("bad", {}, () => Promise.reject(new Error("no"))).catch(() => order.push("bad"));
-      const last = rc.step("last", {}, value(1)).then(() => order.push("last"));
-      await Promise.all([last, bad, first]);
-    });
-    expect(order).toEqual(["first", "bad", "last"]);
   });
 
   test("races belong into one step: between steps the first asked wins", async () => {

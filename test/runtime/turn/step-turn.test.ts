@@ -84,27 +84,6 @@ describe("StepState.SS2 what a step function may not do with its state", () => {
       expect(environment.getRole("Ann")?.state).toEqual({ coins: 10, log: [] });
     }
   });
-
-  test("neither with what it gave back before, nor with what a mask made of it", async () => {
-    const secret = "hunter2-hunter2";
-    const role = defineRole({
-      name: "Ann",
-      state: Purse,
-      step(state, message) {
-        if (message.content === "note") return { ...state, log: [secret] };
-        (state.log as string[]).push("x");
-        return undefined;
-      },
-    });
-    for (const secrets of [[], [secret]]) {
-      const environment = town([role], { secrets });
-      environment.publishMessage("note");
-      await environment.run();
-      environment.publishMessage("push");
-      expect((await environment.run()).error?.cause).toBeInstanceOf(TypeError);
-      expect(environment.getRole("Ann")?.state["log"]).toEqual([secrets.length === 0 ? secret : "[secret]"]);
-    }
-  });
 });
 
 describe("the state that a step function returns", () => {
@@ -119,20 +98,6 @@ describe("the state that a step function returns", () => {
     const environment = town([stepping("Ann", () => given as never)]);
     environment.publishMessage("go");
     expect((await environment.run()).error).toMatchObject({ code: "STEP_RESULT", message: expect.stringMatching(message) });
-  });
-
-  test("a promise that fails is told as a promise, and ends no process", async () => {
-    const environment = town([stepping("Ann", () => Promise.reject(new Error("late")) as never)]);
-    environment.publishMessage("go");
-    expect((await environment.run()).error?.code).toBe("STEP_RESULT");
-  });
-
-  test("is plain JSON: what is not is told with its place, and the state stays", async () => {
-    const environment = town([stepping("Ann", () => ({ log: [new Date(0)] }))]);
-    environment.publishMessage("go");
-    const { error } = await environment.run();
-    expect(error).toMatchObject({ code: "NOT_JSON", message: expect.stringContaining("at state.log[0], got ") });
-    expect(environment.getRole("Ann")?.state).toEqual({});
   });
 });
 
@@ -169,93 +134,6 @@ describe("the messages of a step function", () => {
     environment.publishMessage("three");
     await environment.run();
     expect(said[4]?.id).toBe("Eve#1.0");
-  });
-
-  test("says of itself what it is told to", async () => {
-    const fields = {
-      causeBy: "Gossip",
-      sentFrom: "Nobody",
-      parents: ["p"],
-      role: "user",
-      instructContent: { a: 1 },
-      metadata: { b: 2 },
-      id: "x",
-      timestamp: 3,
-    } as const;
-    const { environment } = await acted(
-      stepping("Ann", (_state, _message, out) => void out.say("psst", fields)),
-      "go",
-    );
-    const { id, timestamp, ...rest } = fields;
-    expect(environment.history.get().at(-1)).toMatchObject({ ...rest, id: "Ann#0.0" });
-    expect([id, timestamp]).not.toContain(environment.history.get().at(-1)?.timestamp);
-  });
-
-  test("reaches names, profiles, addresses, watchers, itself and nobody, as what any role says", async () => {
-    const places = ["Name", "Trade", "corner", "<self>", "<none>", "<all>", "Gone"];
-    const speak = (_state: unknown, message: Message, out: StepOut): void => {
-      if (message.causeBy === "UserRequirement") for (const sendTo of places) out.say(`to ${sendTo}`, { sendTo });
-    };
-    const react = (rc: Parameters<NonNullable<Role["react"]>>[0]): Message[] =>
-      rc.news.some(({ causeBy }) => causeBy === "UserRequirement")
-        ? places.map((sendTo) => rc.message(`to ${sendTo}`, { sendTo, causeBy: "Ann" }))
-        : [];
-    const heardBy = async (ann: Role): Promise<unknown> => {
-      const ears = { state: z.object({ heard: z.array(z.string()).default([]) }) };
-      const hear = (name: string, options: object): Role =>
-        defineRole({
-          ...options,
-          ...ears,
-          name,
-          step: (state, message) => ({ heard: [...state.heard, message.content] }),
-        });
-      const environment = town([
-        ann,
-        hear("Name", { watch: [] }),
-        hear("B", { watch: [], profile: "Trade" }),
-        hear("C", { watch: [], addresses: ["corner"] }),
-        hear("D", { watch: ["Ann"] }),
-        hear("E", { observeAll: true }),
-      ]);
-      const told: unknown[] = [];
-      environment.on("message.dead", ({ address, message }) => told.push([address, message.content]));
-      environment.on("warning", ({ role, text }) => told.push([role, text]));
-      environment.publishMessage("go");
-      const { status, deadLetters, outputs } = await environment.run();
-      const heard = environment.roleNames.map((name) => [name, environment.getRole(name)?.state["heard"]]);
-      return {
-        heard: heard.slice(1),
-        told,
-        status,
-        dead: deadLetters.map(({ reason }) => reason),
-        outputs: contents(outputs),
-        history: contents(environment.history),
-      };
-    };
-    const heard = await heardBy(stepping("Ann", speak));
-    expect(heard).toEqual(await heardBy(answering("Ann", react)));
-    expect(heard).toMatchObject({
-      heard: [
-        ["Name", ["to Name"]],
-        ["B", ["to Trade"]],
-        ["C", ["to corner"]],
-        ["D", ["to <all>"]],
-        ["E", ["go", "to <all>"]],
-      ],
-      dead: [{ kind: "no such address", address: "Gone" }],
-    });
-  });
-
-  test("is refused when it is no text, no JSON or too long", async () => {
-    for (const [say, code] of [
-      [(out: StepOut) => out.say(7 as never), "MESSAGE_INVALID"],
-      [(out: StepOut) => out.say("x", { metadata: { at: 1n as never } }), "NOT_JSON"],
-      [(out: StepOut) => out.say("123456"), "MESSAGE_TOO_LONG"],
-    ] as const) {
-      const environment = town([stepping("Ann", (_state, _message, out) => void say(out))], { messageLimit: 5 });
-      environment.publishMessage(createMessage("go"));
-      expect((await environment.run()).error).toMatchObject({ code });
-    }
   });
 
   test.each([
