@@ -23,9 +23,8 @@ import {
   vectorBytes,
   vectorChecksum,
 } from "./message-rows.ts";
-import { type Database, patiently, type SqlRow } from "./sqlite-database.ts";
-import { fileError } from "./sqlite-errors.ts";
-import { filePath, type FileOptions, openFile } from "./sqlite-file.ts";
+import type { Database, SqlRow } from "./sqlite-database.ts";
+import { filePath, type FileOptions, OpenedFile } from "./sqlite-file.ts";
 import { baseOf, madeRole, MESSAGE_LINE, roleOf, type RoleRow, scopesIn, STORE, withoutNames } from "./sqlite-store-file.ts";
 import { likeliestPlaces, removeWords, renewWords, writeWords } from "./sqlite-words.ts";
 
@@ -68,9 +67,7 @@ export function sqliteStore(options: SqliteStoreOptions): MessageStore {
  * (`close`) leaves a complete file without its log, unless another connection reads it, and no handle.
  */
 export class SqliteStore implements MessageStore {
-  readonly #where: Omit<FileOptions, "kind">;
-  /** The calls under way: storages share a store, and a close by one waits for the calls of the others. */
-  readonly #asked = new Set<Promise<unknown>>();
+  readonly #file: OpenedFile;
   readonly lookup: MessageLookup = {
     likeliest: (roleId, words, most) =>
       this.#ask((db) => db.transaction("DEFERRED", () => this.#ofRole(db, roleId, (role) => likeliestPlaces(db, role, words, most)) ?? [])),
@@ -79,10 +76,9 @@ export class SqliteStore implements MessageStore {
     placesOf: (roleId, identities) =>
       this.#ask((db) => identities.map((one) => this.#ofRole(db, roleId, (role) => placeOf(db, role, identityDigest(one.runId, one.id))))),
   };
-  #opened: Promise<Database> | undefined;
 
   constructor(where: Omit<FileOptions, "kind">) {
-    this.#where = where;
+    this.#file = new OpenedFile({ ...where, kind: STORE });
   }
 
   state(roleId: string): Promise<StoreState> {
@@ -189,17 +185,8 @@ export class SqliteStore implements MessageStore {
     });
   }
 
-  async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    // The callers already have the error of a store that could not be opened.
-    const db = await opened?.catch(() => undefined);
-    await Promise.allSettled(this.#asked);
-    try {
-      db?.closeWhole();
-    } catch (error) {
-      throw fileError(STORE, this.#where.file, error);
-    }
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
   #ofRole<T>(db: Database, roleId: string, work: (role: RoleRow) => T): T | undefined {
@@ -212,27 +199,7 @@ export class SqliteStore implements MessageStore {
   }
 
   #ask<T>(work: (db: Database) => T): Promise<T> {
-    const answer = this.#answered(work);
-    this.#asked.add(answer);
-    const done = (): void => void this.#asked.delete(answer);
-    answer.then(done, done);
-    return answer;
-  }
-
-  async #answered<T>(work: (db: Database) => T): Promise<T> {
-    const { file, clock, patience } = this.#where;
-    try {
-      this.#opened ??= openFile({ ...this.#where, kind: STORE });
-      const opened = this.#opened;
-      const db = await opened.catch((error: unknown) => {
-        // The next call tries again.
-        if (this.#opened === opened) this.#opened = undefined;
-        throw error;
-      });
-      return await patiently(() => work(db), clock, patience);
-    } catch (error) {
-      throw fileError(STORE, file, error);
-    }
+    return this.#file.ask(work);
   }
 }
 
