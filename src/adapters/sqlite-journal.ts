@@ -3,12 +3,21 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
+import {
+  takesEvents,
+  takesRun,
+  type Claim,
+  type ClaimOptions,
+  type Journal,
+  type ReleaseOptions,
+  type RunInfo,
+  type RunSnapshot,
+  type RunsPage,
+} from "../runtime/record/journal.ts";
 import { Owners } from "../runtime/record/owners.ts";
-import { takesEvents, takesRun } from "../runtime/record/journal.ts";
-import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
+import { encodeEvents } from "./event-rows.ts";
 import type { Database } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
-import { encodeEvents } from "./event-rows.ts";
 import { createPrivately, type FileOptions, JOURNAL, OpenedFile } from "./sqlite-file.ts";
 import {
   allRuns,
@@ -29,7 +38,7 @@ import {
   rewriteRun,
   writeAndRemove,
 } from "./sqlite-runs.ts";
-import { withTally } from "./run-tallies.ts";
+import { withTally } from "./stored-runs.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The journal behind {@link sqlite}. The first call opens the file. It owns the connection, the locks of its runs, and the callbacks of their owners. */
@@ -190,7 +199,7 @@ interface AskedChange {
  * all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails,
  * every change in it is rejected and none is kept.
  */
-export class Commits {
+class Commits {
   readonly #ask: AskFile;
   readonly #asked = new TurnQueue<AskedChange>((batch) => this.#together(batch));
 

@@ -11,16 +11,28 @@ import {
   type RunsPage,
   unknownBefore,
 } from "../runtime/record/journal.ts";
-import { DIED, idOf, LAST_CHARACTER, LEFT, nameOf, snapshotAhead, staleEpoch, takenId, unknownRun, wrongSeq } from "./stored-runs.ts";
-import { hasDied, identityIn, identityText } from "./process-identity.ts";
-import { type Database, textOf } from "./sqlite-database.ts";
+import type { RunTally } from "../runtime/record/run-summary.ts";
 import type { Chat, ChatRow } from "./event-chats.ts";
 import { chained, chainStart, type EventBlock, type Position } from "./event-rows.ts";
+import { hasDied, identityIn, identityText } from "./process-identity.ts";
 import { readRun, type RowSource, type RunHead } from "./run-reader.ts";
+import { type Database, textOf } from "./sqlite-database.ts";
 import { damagedRun, unreadable } from "./sqlite-errors.ts";
-import { tallyIn, tallyText } from "./run-tallies.ts";
-import type { RunTally } from "../runtime/record/run-summary.ts";
 import { JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
+import {
+  DIED,
+  idOf,
+  LAST_CHARACTER,
+  LEFT,
+  nameOf,
+  snapshotAhead,
+  staleEpoch,
+  takenId,
+  unknownRun,
+  wrongSeq,
+  tallyIn,
+  tallyText,
+} from "./stored-runs.ts";
 
 /*
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change. SqliteRuns.N1 (`createRun`) a run number

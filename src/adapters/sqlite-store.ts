@@ -25,8 +25,20 @@ import {
 } from "./message-rows.ts";
 import type { Database, SqlRow } from "./sqlite-database.ts";
 import { filePath, type FileOptions, OpenedFile } from "./sqlite-file.ts";
-import { baseOf, madeRole, MESSAGE_LINE, roleOf, type RoleRow, scopesIn, STORE, withoutNames } from "./sqlite-store-file.ts";
-import { likeliestPlaces, removeWords, renewWords, writeWords } from "./sqlite-words.ts";
+import {
+  baseOf,
+  madeRole,
+  MESSAGE_LINE,
+  roleOf,
+  type RoleRow,
+  scopesIn,
+  STORE,
+  withoutNames,
+  likeliestPlaces,
+  removeWords,
+  renewWords,
+  writeWords,
+} from "./sqlite-store-file.ts";
 
 const PATIENCE = 10_000;
 /** Rows of a page: other work runs between two pages. */

@@ -6,7 +6,7 @@ import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
 import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
-import { runFolder } from "../../src/fleet/run-project.ts";
+import { runFolder } from "../../src/fleet/run-workspaces.ts";
 import { type RunDriver, runWorkspaces, startWorker } from "../../src/fleet/index.ts";
 import { canonical, type ChatRequest, type ChatResponse, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
