@@ -21,7 +21,10 @@ const POLL = 10_000;
 const LOST = "DRIVER_JOB_LOST";
 const STOPPED = "Expected the package graphile-worker to take jobs until it is stopped, but it stopped by itself. Start the worker again.";
 
-interface PackageWorker {
+interface Parts {
+  readonly queue: GraphileQueue;
+  readonly handler: DeliveryHandler;
+  readonly pool: GraphilePool;
   readonly runner: Runner;
   readonly workers: WorkerPool;
   /** Resolves when the package takes no more jobs, asked or not. Jobs in hand may still run. */
@@ -39,13 +42,9 @@ type Task = (payload: unknown, helpers: JobHelpers) => Promise<void>;
 export class GraphileWork implements Working {
   readonly ended: Promise<void>;
   readonly drain: Promise<void>;
-  readonly #queue: GraphileQueue;
-  readonly #handler: DeliveryHandler;
+  readonly #parts: Parts;
   readonly #inHand = new JobsInHand();
   readonly #session: GraphileSession;
-  readonly #pool: GraphilePool;
-  readonly #runner: Runner;
-  readonly #worker: string;
   #stopping: Promise<void> | undefined;
 
   static async start(queue: GraphileQueue, handler: DeliveryHandler, o: WorkOptions): Promise<GraphileWork> {
@@ -70,16 +69,9 @@ export class GraphileWork implements Working {
     }
   }
 
-  private constructor(
-    parts: PackageWorker & { readonly queue: GraphileQueue; readonly handler: DeliveryHandler; readonly pool: GraphilePool },
-    { teams, concurrency }: WorkOptions,
-  ) {
-    const { queue, handler, pool, runner, workers, halted } = parts;
-    this.#queue = queue;
-    this.#handler = handler;
-    this.#pool = pool;
-    this.#runner = runner;
-    this.#worker = workers.id;
+  private constructor(parts: Parts, { teams, concurrency }: WorkOptions) {
+    const { queue, runner, workers, halted } = parts;
+    this.#parts = parts;
     let drain = (): void => undefined;
     this.drain = new Promise((resolve) => (drain = resolve));
     const due = (jobs: number): void => {
@@ -100,32 +92,34 @@ export class GraphileWork implements Working {
   }
 
   async #stop(): Promise<void> {
-    const { clock, patience } = this.#queue.database.server;
+    const { queue, runner, pool } = this.#parts;
+    const { clock, patience } = queue.database.server;
     // It rejects when the runner has stopped by itself, which `ended` reports.
-    const stopped = this.#runner.stop().catch(() => undefined);
+    const stopped = runner.stop().catch(() => undefined);
     const isStopped = (): Promise<boolean> =>
       succeeds(withTimeout(clock, patience, "the stop of the queue", new AbortController().signal, () => stopped));
     // The package waits for ever when the database did not take the ends of several jobs.
     do await this.#inHand.ended();
     while (!(await isStopped()) && this.#inHand.size > 0);
     await this.#session.close();
-    await this.#pool.close();
+    await pool.close();
   }
 
   async #deliver(payload: unknown, { job: { id, attempts: deliveries } }: JobHelpers): Promise<void> {
     const { job, attempts: before } = queuedJob(payload);
     const attempt = before + deliveries;
-    const { logger, hide } = this.#queue.database.server;
+    const { queue, handler, workers } = this.#parts;
+    const { logger, hide } = queue.database.server;
     const { signal, end } = this.#inHand.begin(id, job.runId);
     try {
       await this.#session.held;
       if (signal.aborted) return;
-      const verdict = await this.#handler({ ...job, attempt, signal }).catch((error: unknown) =>
+      const verdict = await handler({ ...job, attempt, signal }).catch((error: unknown) =>
         rejectedDelivery(logger, hide(thrownText(error)), attempt),
       );
       if (verdict.is === "done" || signal.aborted) return;
       const queued = { job: verdict.job ?? job, attempts: tried(verdict, attempt) };
-      if (await this.#queue.giveBack({ id, worker: this.#worker }, queued, verdict.after)) return;
+      if (await queue.giveBack({ id, worker: workers.id }, queued, verdict.after)) return;
       throw new TroupeError(LOST, "Expected to have the job still, but another worker may have it. Nothing is to be done.");
     } finally {
       end();
@@ -133,7 +127,12 @@ export class GraphileWork implements Working {
   }
 }
 
-async function startPackage(queue: GraphileQueue, { pool }: GraphilePool, o: WorkOptions, task: Task): Promise<PackageWorker> {
+async function startPackage(
+  queue: GraphileQueue,
+  { pool }: GraphilePool,
+  o: WorkOptions,
+  task: Task,
+): Promise<Pick<Parts, "runner" | "workers" | "halted">> {
   const { run, Logger } = await queue.load();
   const events = new EventEmitter();
   let workers: WorkerPool | undefined;
@@ -165,7 +164,7 @@ function logOf({ database: { server } }: GraphileQueue): (level: string, message
   };
 }
 
-export interface JobInHand {
+interface JobInHand {
   readonly signal: AbortSignal;
   end(): void;
 }
@@ -175,21 +174,15 @@ export interface JobInHand {
  * until both have ended. JobsInHand.H2 (`ended`) resolves when no delivery is left.
  */
 export class JobsInHand {
-  readonly #all = new Set<{
-    readonly row: string;
-    readonly runId: string;
-    readonly abort: AbortController;
-    readonly ended: Promise<void>;
-  }>();
+  readonly #all = new Set<{ readonly row: string; readonly runId: string; readonly abort: AbortController }>();
+  #emptied: () => void = () => undefined;
 
   begin(row: string, runId: string): JobInHand {
-    let resolve = (): void => undefined;
-    const ended = new Promise<void>((done) => (resolve = done));
-    const one = { row, runId, abort: new AbortController(), ended };
+    const one = { row, runId, abort: new AbortController() };
     this.#all.add(one);
     const end = (): void => {
       this.#all.delete(one);
-      resolve();
+      if (this.size === 0) this.#emptied();
     };
     return { signal: one.abort.signal, end };
   }
@@ -199,7 +192,7 @@ export class JobsInHand {
   }
 
   async ended(): Promise<void> {
-    while (this.size > 0) await Promise.all([...this.#all].map(({ ended }) => ended));
+    while (this.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
   }
 
   has(row: string): boolean {
@@ -215,7 +208,7 @@ export class JobsInHand {
   }
 }
 
-export interface SessionParts {
+interface SessionParts {
   readonly queue: GraphileQueue;
   readonly worker: string;
   readonly teams: readonly string[];
@@ -236,7 +229,7 @@ const LOOKS = 3;
  * (`PersistentConnection`) until `close` a lost connection is opened again. GraphileSession.S5 (`#prepare`, `#look`) the next connection, or look,
  * finds a cancel that this worker missed.
  */
-export class GraphileSession {
+class GraphileSession {
   readonly #parts: SessionParts;
   readonly #connection: PersistentConnection;
   readonly held: Promise<void>;
@@ -310,7 +303,7 @@ type Asked = string | { readonly text: string; readonly values?: readonly unknow
 
 type Listener = (error: Error | undefined, client: PoolClient | undefined, release: (error?: boolean) => void) => void;
 
-export interface GraphilePool {
+interface GraphilePool {
   readonly pool: Pool;
   close(): Promise<void>;
 }
