@@ -110,19 +110,15 @@ const MAX_LOOKS = 3;
  * RunWorkspaces.W5 (`put`) a bundle is removed only by a newer one, so never the one that the place names.
  */
 class StoredWorkspaces implements RunWorkspaces {
-  readonly #objects: ObjectStore;
-  readonly #folder: string;
   readonly #o: Required<RunWorkspacesOptions>;
   #machine: Promise<string> | undefined;
 
   constructor(options: Required<RunWorkspacesOptions>) {
-    this.#objects = options.objects;
-    this.#folder = options.folder;
     this.#o = options;
   }
 
   folderOf(runId: string): string {
-    return runFolder(this.#folder, runId);
+    return runFolder(this.#o.folder, runId);
   }
 
   async fetch(runId: string, journal: Journal, { signal }: RunWorkspaceCall = {}): Promise<"here" | "new" | "restored"> {
@@ -151,7 +147,7 @@ class StoredWorkspaces implements RunWorkspaces {
     const { bytes, sha256, branch = null } = await bundleWorkspace({ root, mostBytes: this.#o.mostBytes, signal });
     const key = `${nameOf(runId)}/${seq}-${sha256}.bundle`;
     if (before?.sha256 === sha256 && before.seq === seq) return true;
-    await this.#objects.put(key, bytes, { signal });
+    await this.#o.objects.put(key, bytes, { signal });
     try {
       await this.#write(runId, { ...found, bundle: { key, seq, sha256, branch } }, signal);
     } catch (error) {
@@ -159,8 +155,8 @@ class StoredWorkspaces implements RunWorkspaces {
       throw error;
     }
     // One that is no older may be the newest by now: another machine has stored since.
-    for (const old of await this.#objects.list(nameOf(runId), { signal })) {
-      if (seqIn(old) < seq) await this.#objects.remove(old, { signal });
+    for (const old of await this.#o.objects.list(nameOf(runId), { signal })) {
+      if (seqIn(old) < seq) await this.#o.objects.remove(old, { signal });
     }
     return true;
   }
@@ -176,7 +172,7 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 
   async remove(runId: string, { signal }: RunWorkspaceCall = {}): Promise<void> {
-    for (const key of await this.#objects.list(nameOf(runId), { signal })) await this.#objects.remove(key, { signal });
+    for (const key of await this.#o.objects.list(nameOf(runId), { signal })) await this.#o.objects.remove(key, { signal });
   }
 
   async #restore(
@@ -194,7 +190,7 @@ class StoredWorkspaces implements RunWorkspaces {
 
   /** Keeps the files that only this machine has. Of a run the newest folders stay. */
   async #setAside(runId: string): Promise<void> {
-    const above = join(this.#folder, LEFT, nameOf(runId));
+    const above = join(this.#o.folder, LEFT, nameOf(runId));
     await mkdir(above, { recursive: true });
     const numbers = (await readdir(above)).map(Number).sort((a, b) => a - b);
     await rename(this.folderOf(runId), join(above, String((numbers.at(-1) ?? 0) + 1)));
@@ -206,13 +202,13 @@ class StoredWorkspaces implements RunWorkspaces {
     { key, seq, sha256, branch }: NonNullable<Place["bundle"]>,
     signal: AbortSignal | undefined,
   ): Promise<RunProject["stored"]> {
-    const stored = await this.#objects.get(key, { signal });
+    const stored = await this.#o.objects.get(key, { signal });
     return stored && { bytes: stored.bytes, sha256, branch: branch ?? undefined, seq };
   }
 
   /** The id of this machine's folder. Processes that share the folder share it. */
   #here(): Promise<string> {
-    this.#machine ??= machineOf(this.#folder).catch((error: unknown) => {
+    this.#machine ??= machineOf(this.#o.folder).catch((error: unknown) => {
       this.#machine = undefined;
       throw error;
     });
@@ -220,14 +216,14 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 
   async #placeOf(runId: string, signal: AbortSignal | undefined): Promise<FoundPlace> {
-    const stored = await this.#objects.get(`${nameOf(runId)}/place.json`, { signal });
+    const stored = await this.#o.objects.get(`${nameOf(runId)}/place.json`, { signal });
     return stored === undefined ? { place: NOWHERE, tag: undefined } : { ...placeIn(runId, stored), tag: stored.tag };
   }
 
   #write(runId: string, { place, bundle, tag }: FoundPlace, signal: AbortSignal | undefined): Promise<string> {
     const bytes = new TextEncoder().encode(JSON.stringify({ version: 1, run: runId, place, ...(bundle === undefined ? {} : { bundle }) }));
     const condition = tag === undefined ? { ifNone: true } : { ifMatch: tag };
-    return this.#objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
+    return this.#o.objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
   }
 }
 

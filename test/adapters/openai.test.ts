@@ -1,6 +1,4 @@
 import { inspect } from "node:util";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { openai, type OpenAIOptions } from "../../src/adapters/openai.ts";
@@ -14,6 +12,7 @@ import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIStub, openaiStub, type StubReply } from "../../src/testing/index.ts";
 import type { StubOptions } from "../../src/testing/openai-stub.ts";
 import { BROKEN_TEXT, type StubFault } from "../../src/testing/stub-reply.ts";
+import { freePort } from "../kernel/free-port.ts";
 import { type CallSetup, callSetup, errorOf, until, WITH_NEXT_STEP, withSockets } from "../model/call-setup.ts";
 import { titled } from "../titled.ts";
 
@@ -344,22 +343,9 @@ describe("openai, what only a stream can do", () => {
 });
 
 describe("openai and the network", () => {
-  /** A port where nobody listens. */
-  async function deadPort(): Promise<number> {
-    const server = createServer();
-    await new Promise<void>((resolve) => {
-      server.listen(0, "127.0.0.1", resolve);
-    });
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-    return port;
-  }
-
   it("a server that is not there costs nothing and is told in words", async () => {
     const { deps, attempts, clock } = callSetup({ random: () => 0, retry: { outage: 0 } });
-    const model = openai({ model: "m", apiKey: KEY, baseURL: `http://127.0.0.1:${await deadPort()}/v1`, price });
+    const model = openai({ model: "m", apiKey: KEY, baseURL: `http://127.0.0.1:${await freePort()}/v1`, price });
     const error = await errorOf(withSockets(clock, callModel(model, request, deps)));
     expect(error).toMatchObject({ code: "MODEL_UNREACHABLE", data: { mayHaveRun: false, tries: 4 } });
     expect(error.message).toMatch(/ECONNREFUSED.*base URL/);

@@ -137,16 +137,4 @@ describe.each(engines.filter(({ canRun }) => canRun))("the commands of a fleet o
       expect(await late.ended).toBe(0);
     },
   );
-
-  it("stop a run that a worker drives, and continue it when it is submitted again", async () => {
-    const worker = await startWorker();
-    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
-    await worker.until("stderr", /A run begins.*"two"/);
-    await succeeds("stop", "two");
-    expect((await troupe("logs", "two")).stdout).toMatch(/run\.ended +stopped/);
-    await troupe("submit", "--team", "writers", "--id", "two", "a slow poem");
-    expect((await troupe("logs", "-f", "two")).stdout).toMatch(/run\.ended +finished/);
-    await succeeds("drain");
-    expect(await worker.ended).toBe(0);
-  });
 });
