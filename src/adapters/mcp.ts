@@ -81,7 +81,7 @@ const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   checkGivenOptions("mcpServer", options, mcpServerOptions);
   const { name, server, trust = false, connectTimeout = 30_000, timeout = 60_000, clock = systemClock, logger = defaultLogger } = options;
-  if (!NAME.test(name)) {
+  if (typeof name !== "string" || !NAME.test(name)) {
     const text = `Expected the name of an MCP server to be 1 to 32 letters, digits, _ or -, got ${valueText(name)}.`;
     throw new UsageError("MCP_SERVER_INVALID", text);
   }

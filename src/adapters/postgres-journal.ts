@@ -24,26 +24,7 @@ import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
-import {
-  keepSnapshot,
-  newestSnapshot,
-  rowsIn,
-  allRuns,
-  CREATED,
-  createRun,
-  endEpochs,
-  giveEpoch,
-  infoOf,
-  isOwnerConnected,
-  keepTally,
-  knownRow,
-  newestOf,
-  NOBODY,
-  removeRun,
-  rowsOf,
-  type RunRow,
-  stillOwned,
-} from "./postgres-runs.ts";
+import * as runTable from "./postgres-runs.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 import { JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
@@ -90,7 +71,7 @@ export class PostgresJournal implements Journal {
 
   async create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
-    if (await createRun(this.#db, runId, randomUUID())) return;
+    if (await runTable.createRun(this.#db, runId, randomUUID())) return;
     throw takenId(runId);
   }
 
@@ -101,11 +82,15 @@ export class PostgresJournal implements Journal {
     let former: FormerOwner | undefined;
     for (;;) {
       await connection.opened();
-      const row = await knownRow(this.#db, runId);
+      const row = await runTable.knownRow(this.#db, runId);
       // After an earlier try whose answer was lost the run is ours.
       const isTried = row.session === holder && this.#owned.get(runId)?.epoch !== row.epoch;
       if (former === undefined || !isTried) former = await this.#formerOf(runId, row, o);
-      const given = await giveEpoch(this.#db, row, { session: holder, owner: identityText(), takesCommands: o.command !== undefined });
+      const given = await runTable.giveEpoch(this.#db, row, {
+        session: holder,
+        owner: identityText(),
+        takesCommands: o.command !== undefined,
+      });
       if (given === undefined) continue;
       this.#appends.claimed(runId, given);
       this.#own(runId, given);
@@ -119,7 +104,7 @@ export class PostgresJournal implements Journal {
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
     this.#disown(runId, epoch);
-    await this.#db.patiently((rows) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
+    await this.#db.patiently((rows) => runTable.endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -143,20 +128,20 @@ export class PostgresJournal implements Journal {
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    return readRun(rowsIn(this.#db), runId, from);
+    return readRun(runTable.rowsIn(this.#db), runId, from);
   }
 
   runs(): Promise<readonly RunInfo[]> {
-    return allRuns(this.#db);
+    return runTable.allRuns(this.#db);
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    const found = await newestOf(this.#db, page);
+    const found = await runTable.newestOf(this.#db, page);
     return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
   }
 
   async info(runId: string): Promise<RunInfo> {
-    return this.#tallied(await infoOf(this.#db, runId));
+    return this.#tallied(await runTable.infoOf(this.#db, runId));
   }
 
   /** Notes a run that does not exist as removed: the sweep after the next removal drops the note. */
@@ -173,19 +158,19 @@ export class PostgresJournal implements Journal {
   }
 
   keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
-    return keepSnapshot(this.#db, runId, epoch, snapshot);
+    return runTable.keepSnapshot(this.#db, runId, epoch, snapshot);
   }
 
   newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
-    return newestSnapshot(this.#db, runId);
+    return runTable.newestSnapshot(this.#db, runId);
   }
 
   async remove(runId: string): Promise<void> {
     for (;;) {
-      const row = (await this.#db.patiently((rows) => rowsOf(this.#db, rows, [runId]))).get(runId);
+      const row = (await this.#db.patiently((rows) => runTable.rowsOf(this.#db, rows, [runId]))).get(runId);
       if (row === undefined) return;
       await this.#formerOf(runId, row, {});
-      if (!(await removeRun(this.#db, row))) continue;
+      if (!(await runTable.removeRun(this.#db, row))) continue;
       this.#appends.forget(runId);
       this.#lose(runId);
       return;
@@ -204,20 +189,20 @@ export class PostgresJournal implements Journal {
     for (const run of owned) this.#disown(run.runId, run.epoch);
     // The lock ends with the connection, so a database that is away is not waited for.
     const ended = owned.map(({ runId, epoch }) => ({ runId, epoch, how: "released" as const }));
-    if (ended.length > 0) await succeeds(this.#db.once((rows) => endEpochs(rows, this.#db.schema, ended)));
+    if (ended.length > 0) await succeeds(this.#db.once((rows) => runTable.endEpochs(rows, this.#db.schema, ended)));
     this.#watch.close();
     await this.#presence.connection.close();
     await this.#db.close();
   }
 
   /** Returns how the owner in a row ended, and waits for one that may come back. @throws JournalError `RUN_OWNED` */
-  async #formerOf(runId: string, row: RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
+  async #formerOf(runId: string, row: runTable.RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
     const { session, owner } = row;
-    if (session === NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(CREATED) ? "none" : "released");
+    if (session === runTable.NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(runTable.CREATED) ? "none" : "released");
     if (session === this.#presence.holder) return "none";
     const identity = identityIn(owner);
     if (owner === DIED || (identity !== undefined && hasDied(identity))) return "died";
-    if (await isOwnerConnected(this.#db, session)) {
+    if (await runTable.isOwnerConnected(this.#db, session)) {
       if (take) return "moved";
       throw ownedBy(runId);
     }
@@ -225,23 +210,23 @@ export class PostgresJournal implements Journal {
     return this.#afterGrace(runId, row);
   }
 
-  async #afterGrace(runId: string, row: RunRow): Promise<FormerOwner> {
+  async #afterGrace(runId: string, row: runTable.RunRow): Promise<FormerOwner> {
     const { clock } = this.#db.server;
     const until = clock.now() + this.#grace;
     while (clock.now() < until) {
       await this.#db.pause(Math.min(LOOK, this.#grace));
-      const now = await knownRow(this.#db, runId);
-      if (now.session === NOBODY) break;
-      if (now.epoch !== row.epoch || (await isOwnerConnected(this.#db, now.session))) throw ownedBy(runId);
+      const now = await runTable.knownRow(this.#db, runId);
+      if (now.session === runTable.NOBODY) break;
+      if (now.epoch !== row.epoch || (await runTable.isOwnerConnected(this.#db, now.session))) throw ownedBy(runId);
     }
     return "taken";
   }
 
   #tallied(info: RunInfo): Promise<RunInfo> {
-    return withTally(this, info, (tally) => keepTally(this.#db, tally));
+    return withTally(this, info, (tally) => runTable.keepTally(this.#db, tally));
   }
 
-  #own(runId: string, { number, epoch }: RunRow): void {
+  #own(runId: string, { number, epoch }: runTable.RunRow): void {
     const known = this.#owned.get(runId);
     if (known !== undefined && known.epoch > epoch) return;
     known?.letGo();
@@ -275,7 +260,7 @@ export class PostgresJournal implements Journal {
 
   async #renewed(): Promise<void> {
     const runs = [...this.#owned.values()];
-    const ours = await stillOwned(this.#db, runs);
+    const ours = await runTable.stillOwned(this.#db, runs);
     for (const { runId, number, epoch } of runs) if (!ours.has(number)) this.#lose(runId, epoch);
     this.#takeCommands();
   }
@@ -311,7 +296,7 @@ export class PostgresWatch {
   }
 
   async *watch(runId: string, signal: AbortSignal): AsyncGenerator<void, void> {
-    const { number, events } = await knownRow(this.#db, runId);
+    const { number, events } = await runTable.knownRow(this.#db, runId);
     const run = this.#watched.get(number) ?? { runId, events, users: 0, isGone: false };
     run.users += 1;
     this.#watched.set(number, run);

@@ -19,25 +19,8 @@ import { encodeEvents } from "./event-rows.ts";
 import type { Database } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
 import { createPrivately, type FileOptions, JOURNAL, OpenedFile } from "./sqlite-file.ts";
-import {
-  allRuns,
-  type AskFile,
-  appendEvents,
-  createRun,
-  endEpoch,
-  giveEpoch,
-  headOf,
-  infoOf,
-  keepSnapshot,
-  keepTally,
-  knownRun,
-  newestOf,
-  newestSnapshot,
-  readEvents,
-  removeRun,
-  rewriteRun,
-  writeAndRemove,
-} from "./sqlite-runs.ts";
+
+import * as runTable from "./sqlite-runs.ts";
 import { withTally } from "./stored-runs.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
@@ -57,7 +40,7 @@ export class SqliteJournal implements Journal {
 
   create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
-    return this.#commits.commit((db) => createRun(db, runId));
+    return this.#commits.commit((db) => runTable.createRun(db, runId));
   }
 
   /** The option `take` changes nothing: only the operating system ends the lock of a process. */
@@ -65,8 +48,8 @@ export class SqliteJournal implements Journal {
     takesRun("Journal.claim", runId);
     const isOurs = this.#locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
-    if (!isOurs) await this.#ask((db) => knownRun(db, runId));
-    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs));
+    if (!isOurs) await this.#ask((db) => runTable.knownRun(db, runId));
+    const claim = await this.#holding(runId, (open) => runTable.giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
     return claim;
   }
@@ -75,7 +58,7 @@ export class SqliteJournal implements Journal {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = encodeEvents(events, runId, expectedSeq);
     try {
-      await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
+      await this.#commits.commit((db) => runTable.appendEvents(db, runId, epoch, expectedSeq, encoded));
     } catch (error) {
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
       throw error;
@@ -84,7 +67,7 @@ export class SqliteJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = encodeEvents(events, runId, 0);
-    await this.#commits.commit((db) => rewriteRun(db, runId, epoch, encoded));
+    await this.#commits.commit((db) => runTable.rewriteRun(db, runId, epoch, encoded));
   }
 
   async purge(): Promise<void> {
@@ -96,44 +79,44 @@ export class SqliteJournal implements Journal {
     // `close` has released every run.
     if (this.#isClosed) return;
     this.#owners.ended(runId, epoch);
-    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o));
+    const wasOurs = await this.#commits.commit((db) => runTable.endEpoch(db, runId, epoch, o));
     if (wasOurs) this.#locks.drop(runId);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    return readEvents(this.#file.options.file, async (work) => this.#opened().patiently(work), runId, from);
+    return runTable.readEvents(this.#file.options.file, async (work) => this.#opened().patiently(work), runId, from);
   }
 
   runs(): Promise<readonly RunInfo[]> {
-    return this.#ask(allRuns);
+    return this.#ask(runTable.allRuns);
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    const found = await this.#ask((db) => newestOf(db, page));
+    const found = await this.#ask((db) => runTable.newestOf(db, page));
     return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
   }
 
   async info(runId: string): Promise<RunInfo> {
-    return this.#tallied(await this.#ask((db) => infoOf(db, runId)));
+    return this.#tallied(await this.#ask((db) => runTable.infoOf(db, runId)));
   }
 
   /** In a transaction of its own: an append beside it may need less room. */
   async probe(): Promise<void> {
-    await this.#ask((db) => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
+    await this.#ask((db) => db.transaction("IMMEDIATE", () => runTable.writeAndRemove(db)));
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
-    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot));
+    await this.#commits.commit((db) => runTable.keepSnapshot(db, runId, epoch, snapshot));
   }
 
   newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
-    return this.#ask((db) => newestSnapshot(db, runId));
+    return this.#ask((db) => runTable.newestSnapshot(db, runId));
   }
 
   async remove(runId: string): Promise<void> {
-    if (!this.#locks.holds(runId) && (await this.#ask((db) => headOf(db, runId))) === undefined) return;
-    await this.#holding(runId, (open) => removeRun(open, runId));
+    if (!this.#locks.holds(runId) && (await this.#ask((db) => runTable.headOf(db, runId))) === undefined) return;
+    await this.#holding(runId, (open) => runTable.removeRun(open, runId));
     this.#locks.dropForGood(runId);
     this.#owners.lose(runId);
   }
@@ -172,7 +155,7 @@ export class SqliteJournal implements Journal {
   }
 
   #tallied(info: RunInfo): Promise<RunInfo> {
-    return withTally(this, info, (tally) => this.#commits.commit((db) => keepTally(db, tally)));
+    return withTally(this, info, (tally) => this.#commits.commit((db) => runTable.keepTally(db, tally)));
   }
 
   async #ask<T>(question: (db: Database) => T): Promise<T> {
@@ -200,10 +183,10 @@ interface AskedChange {
  * every change in it is rejected and none is kept.
  */
 class Commits {
-  readonly #ask: AskFile;
+  readonly #ask: runTable.AskFile;
   readonly #asked = new TurnQueue<AskedChange>((batch) => this.#together(batch));
 
-  constructor(ask: AskFile) {
+  constructor(ask: runTable.AskFile) {
     this.#ask = ask;
   }
 

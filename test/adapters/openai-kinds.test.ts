@@ -116,16 +116,16 @@ async function answered(body: string | readonly string[], type: string, stream =
 }
 
 describe("a body is read by what it is", () => {
-  const whole = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "fine" }, finish_reason: "stop" }] });
+  const message = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "fine" }, finish_reason: "stop" }] });
   const events = JSON.stringify(piece({ content: "fine" }, "stop"));
   it.each<[string, string | readonly string[], string]>([
     ["events as JSON", [events, "[DONE]"], "application/json"],
-    ["JSON as text", whole, "text/plain"],
-    ["JSON as events, behind spaces", `\n\n ${whole}`, "text/event-stream"],
+    ["JSON as text", message, "text/plain"],
+    ["JSON as events, behind spaces", `\n\n ${message}`, "text/event-stream"],
     ["an empty event", `data:\n\ndata: ${events}\n\ndata: [DONE]\n\n`, "text/event-stream"],
     ["comments and other fields", `: ping\n\nid: 1\nretry: 5\nevent: chunk\ndata:${events}\n\n`, "text/event-stream"],
     ["line ends of Windows, and no end", `data: ${events}\r\n\r\ndata: [DONE]`, "text/event-stream"],
-    ["a whole message as the only event", [whole, "[DONE]"], "text/event-stream"],
+    ["a whole message as the only event", [message, "[DONE]"], "text/event-stream"],
     [
       "an event of several lines",
       `data: ${events.slice(0, 20)}\ndata: ${events.slice(20)}\n\n`.replace('"index"\ndata: ', '"index"'),
