@@ -1,16 +1,16 @@
 import { EventEmitter } from "node:events";
 import type { JobHelpers, Logger as GraphileLogger, Runner, WorkerPool } from "graphile-worker";
 import type { Pool, PoolClient } from "pg";
-import { onAbort, withTimeout } from "../kernel/abort.ts";
+import { onAbort } from "../kernel/abort.ts";
 import { TroupeError, AbortedError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
-import { succeeds, systemCode } from "../kernel/system-error.ts";
+import { systemCode } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, driverClosed, tried, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { rejectedDelivery } from "./driver-works.ts";
 import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
-import { type Rows, endPool, KEEPALIVE, type PostgresDatabase } from "./postgres-database.ts";
+import { type Rows, endPool, endsWithin, KEEPALIVE, type PostgresDatabase } from "./postgres-database.ts";
 import { PersistentConnection } from "./postgres-persistent-connection.ts";
 import { postgresError } from "./postgres-server.ts";
 
@@ -96,11 +96,9 @@ export class GraphileWork implements Working {
     const { clock, patience } = queue.database.server;
     // It rejects when the runner has stopped by itself, which `ended` reports.
     const stopped = runner.stop().catch(() => undefined);
-    const isStopped = (): Promise<boolean> =>
-      succeeds(withTimeout(clock, patience, "the stop of the queue", new AbortController().signal, () => stopped));
     // The package waits for ever when the database did not take the ends of several jobs.
     do await this.#inHand.ended();
-    while (!(await isStopped()) && this.#inHand.size > 0);
+    while (!(await endsWithin(clock, patience, () => stopped)) && this.#inHand.size > 0);
     await this.#session.close();
     await pool.close();
   }
