@@ -167,7 +167,7 @@ function sharedDispatcher(): Dispatcher | undefined {
 }
 
 /** Why a request failed. It hides the reason from the client, which drops the codes of some and most of what servers say. */
-export class Unanswered extends Error {
+class Unanswered extends Error {
   readonly reason: unknown;
 
   constructor(reason: unknown) {
@@ -191,7 +191,7 @@ export class RefusedRequest extends Error {
 }
 
 /** @throws Unanswered for a failed request, and for one that the server refused */
-export async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
+async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await send(url, init);

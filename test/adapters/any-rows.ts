@@ -8,7 +8,7 @@ const IDS = ["a b", "", "\0", "a\0b", "\ud800", "\udfff", "../..", "'; DROP TABL
 const LONG_IDS = ["x".repeat(100_000), "y".repeat(250)];
 
 /** Runs whose ids have any characters stay separate. */
-export async function keepsIds(journal: Journal): Promise<void> {
+export async function checkIds(journal: Journal): Promise<void> {
   const ids = [...IDS, ...LONG_IDS];
   for (const id of ids) await written(journal, id, [started(id, 0)]);
   expect((await journal.runs()).map(({ runId }) => runId)).toEqual(ids);
@@ -38,7 +38,7 @@ const value = fc.letrec<{ json: Json }>((tie) => ({
 const request = fc.oneof(value, fc.record({ model: value, messages: fc.array(value, { maxLength: 6 }) }), fc.record({ messages: value }));
 
 /** Any JSON in requests comes back as it was written. */
-export async function keepsJson(journal: Journal, numRuns: number): Promise<void> {
+export async function checkAnyJson(journal: Journal, numRuns: number): Promise<void> {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(request, { maxLength: 8 }), async (requests) => {

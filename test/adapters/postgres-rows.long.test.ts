@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PostgresDatabase } from "../../src/adapters/postgres-database.ts";
 import { postgresServer } from "../../src/adapters/postgres-server.ts";
 import { JOURNAL_TABLES } from "../../src/adapters/postgres-tables.ts";
-import { keepsIds, keepsJson } from "./any-rows.ts";
+import { checkIds, checkAnyJson } from "./any-rows.ts";
 import { hasPostgres } from "./postgres-process.ts";
 import { journalIn, newSchema, sharedServer } from "./postgres-setup.ts";
 import { errorOf, lively, readOut, started, written, writtenOneByOne } from "./sqlite-setup.ts";
@@ -19,7 +19,7 @@ async function meddle(schema: string, statement: string): Promise<void> {
 describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
   it("ids with any characters stay separate, and are listed by their beginning", async () => {
     const journal = await journalIn(newSchema());
-    await keepsIds(journal);
+    await checkIds(journal);
     for (const [prefix, found] of [
       ["y".repeat(249), ["y".repeat(250)]],
       ["y".repeat(251), []],
@@ -29,7 +29,7 @@ describe.runIf(hasPostgres)("rows of a journal in Postgres", () => {
       expect((await journal.newest?.({ limit: 5, prefix }))?.map(({ runId }) => runId)).toEqual(found);
   });
 
-  it("any JSON comes back, in requests with and without messages", async () => keepsJson(await journalIn(newSchema()), 200));
+  it("any JSON comes back, in requests with and without messages", async () => checkAnyJson(await journalIn(newSchema()), 200));
 
   it("pages of many conversations come back as they were written, from any place", async () => {
     const journal = await journalIn(newSchema());

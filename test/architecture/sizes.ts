@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_541;
+export const MAX_LINES = 109_228;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -18,13 +18,13 @@ export const MAX_NAMES = 544;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 3_492,
   roles: 2_230,
-  adapters: 12_390,
+  adapters: 12_131,
   agent: 4_562,
   checks: 4_308,
   cli: 10_751,
   client: 807,
   edges: 373,
-  fleet: 1_793,
+  fleet: 1_739,
   src: 145,
   inspector: 7_594,
   kernel: 2_795,
