@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { CacheError, UsageError } from "../kernel/errors.ts";
+import { CacheError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { ObjectStoreError, type PutOptions } from "../kernel/object-store.ts";
@@ -9,7 +9,7 @@ import { systemCode } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, KeyTurns, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
-import { FileObjects } from "./file-objects.ts";
+import { assertFolder, FileObjects } from "./file-objects.ts";
 
 export { CacheError } from "../kernel/errors.ts";
 
@@ -42,9 +42,7 @@ const WRITES_PER_SWEEP = 1000;
 export function fileCache(options: FileCacheOptions): Cache {
   checkGivenOptions("fileCache", options, fileCacheOptions);
   const { dir, clock = systemClock } = options;
-  if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
-    throw new UsageError("OPTION_INVALID", `Expected the folder of a cache, got ${JSON.stringify(dir)}.`);
-  }
+  assertFolder("a cache", dir);
   return new FolderCache(dir, clock);
 }
 

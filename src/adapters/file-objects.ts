@@ -56,11 +56,14 @@ const TAG_BYTES = 64;
 export function fileObjects(options: FileObjectsOptions): ObjectStore {
   checkGivenOptions("fileObjects", options, fileObjectsOptions);
   const { dir, mostBytes = OBJECT_BYTES } = options;
-  if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
-    throw new UsageError("OPTION_INVALID", `Expected the folder of objects, got ${valueText(dir)}.`);
-  }
+  assertFolder("objects", dir);
   if (!isCount(mostBytes)) throw new UsageError("OPTION_INVALID", `Expected mostBytes as a whole number, got ${valueText(mostBytes)}.`);
   return new FileObjects(dir, mostBytes);
+}
+
+export function assertFolder(what: string, dir: unknown): void {
+  if (typeof dir === "string" && dir !== "" && !dir.includes("\0")) return;
+  throw new UsageError("OPTION_INVALID", `Expected the folder of ${what}, got ${valueText(dir)}.`);
 }
 
 /**

@@ -27,23 +27,29 @@ export type Faults<T> = { readonly kind: "fits"; readonly value: T } | { readonl
 export function faultsOf<S extends z.ZodType>(schema: S, value: unknown): Faults<z.infer<S>> {
   let read: z.ZodSafeParseResult<z.infer<S>>;
   try {
-    read = schema.safeParse(value);
+    read = schema.safeParse(value, { error: knownMembers });
   } catch (error) {
     const message = `Expected a value that can be read, got ${valueText(value)}: ${thrownText(error)}.`;
     return { kind: "misfit", faults: [{ path: "", at: [], message }] };
   }
   if (read.success) return { kind: "fits", value: read.data };
-  return { kind: "misfit", faults: read.error.issues.flatMap((issue) => placed(schema, value, issue)) };
+  return { kind: "misfit", faults: read.error.issues.flatMap((issue) => placed(value, issue)) };
+}
+
+/** The message of unknown members is the list of the known ones. */
+function knownMembers({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  const shape = inst instanceof z.ZodObject ? (inst.shape as object) : {};
+  return code === "unrecognized_keys" ? Object.keys(shape).join(" ") : undefined;
 }
 
 type Issue = z.core.$ZodIssue;
 
-function placed(schema: z.ZodType, value: unknown, issue: Issue): readonly PlacedFault[] {
+function placed(value: unknown, issue: Issue): readonly PlacedFault[] {
   const at = issue.path;
   const path = pathText(at);
   const what = path === "" ? "the whole" : path;
   if (issue.code === "unrecognized_keys") {
-    const known = membersAt(schema, at);
+    const known = issue.message.split(" ").filter((name) => name !== "");
     return issue.keys.map((key) => ({
       path: pathText([...at, key]),
       at,
@@ -52,7 +58,7 @@ function placed(schema: z.ZodType, value: unknown, issue: Issue): readonly Place
     }));
   }
   const inner = issue.code === "invalid_union" ? deepest(issue.errors) : undefined;
-  if (inner !== undefined) return placed(schema, value, { ...inner, path: [...at, ...inner.path] } as Issue);
+  if (inner !== undefined) return placed(value, { ...inner, path: [...at, ...inner.path] } as Issue);
   const came = valueAt(value, at);
   const words = issue.code === "invalid_value" ? issue.values.map(String) : [];
   if (issue.code === "custom") {
@@ -137,33 +143,4 @@ function pathText(path: readonly PropertyKey[]): string {
     (text, key) => (typeof key === "number" ? `${text}[${key}]` : text === "" ? String(key) : `${text}.${String(key)}`),
     "",
   );
-}
-
-type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** The names of the members that a schema knows at a place. */
-function membersAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
-  const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
-  let here: readonly JsonSchema[] = [whole];
-  for (const key of path) here = here.flatMap((one) => branchesOf(one, whole)).flatMap((one) => childOf(one, key));
-  const members = here
-    .flatMap((one) => branchesOf(one, whole))
-    .flatMap(({ properties }) => (isRecord(properties) ? Object.keys(properties) : []));
-  return [...new Set(members)];
-}
-
-function branchesOf(schema: JsonSchema, whole: JsonSchema): readonly JsonSchema[] {
-  const { $ref, anyOf, oneOf } = schema;
-  if (typeof $ref === "string") {
-    const target = valueAt(whole, $ref.split("/").slice(1));
-    return isRecord(target) ? branchesOf(target, whole) : [];
-  }
-  const branches = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? (list as readonly JsonSchema[]) : []));
-  return branches.length === 0 ? [schema] : branches.flatMap((one) => branchesOf(one, whole));
-}
-
-function childOf({ properties, items, additionalProperties }: JsonSchema, key: PropertyKey): readonly JsonSchema[] {
-  const member = isRecord(properties) ? properties[String(key)] : undefined;
-  const child = typeof key === "number" ? items : (member ?? additionalProperties);
-  return isRecord(child) ? [child] : [];
 }

@@ -1,8 +1,8 @@
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { estimateTokens, type TokenCounter } from "../memory/tokens.ts";
+import { optionalPackage } from "./optional-package.ts";
 
 /** Options of {@link gptTokenizer}. */
 export interface GptTokenizerOptions {
@@ -57,20 +57,12 @@ export function gptTokenizer(options: GptTokenizerOptions): TokenCounter {
   return {
     name: encoding,
     async count(text) {
-      const { countTokens } = await (loading ??= LOADERS[encoding]().catch(missing));
+      const { countTokens } = await (loading ??= optionalPackage("gpt-tokenizer", "4", LOADERS[encoding]));
       let sum = 0;
       for (const piece of piecesOf(text)) sum += countTokens(piece, PLAIN_TEXT);
       return sum;
     },
   };
-}
-
-function missing(cause: unknown): never {
-  throw new UsageError(
-    "PACKAGE_MISSING",
-    'Expected the package "gpt-tokenizer" (4 or newer) beside this one, got none that can be loaded. Install it: npm install gpt-tokenizer.',
-    { cause },
-  );
 }
 
 function* piecesOf(text: string): Generator<string, void> {

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock, Tool as ServerTool } from "@modelcontextprotocol/client";
 import { aText, takes } from "../kernel/argument.ts";
-import { canonicalJson, contentHash, type Json, type JsonObject } from "../kernel/json.ts";
+import { canonicalJson, contentHash, type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import { escapedText, thrownText } from "../kernel/value-text.ts";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
@@ -142,10 +142,10 @@ function resultOf(answer: CallToolResult, quote: (text: string) => string): Tool
   const shown = images.slice(0, MAX_IMAGES);
   const left = images.length - shown.length;
   const data = answer.structuredContent as Json | undefined;
-  const text = blocks.flatMap(textOf).join("\n");
-  // A summary may say less than the data beside it; many servers write the data as text too.
-  const isTold = data === undefined || isIn(text, data);
-  const said = [text, isTold ? "" : JSON.stringify(data)].filter((part) => part !== "").join("\n");
+  const texts = blocks.flatMap(textOf);
+  // Many servers write the data as text too.
+  const isTold = data === undefined || texts.some((text) => isSame(parsedJson(text), data));
+  const said = [...texts, isTold ? "" : JSON.stringify(data)].filter((part) => part !== "").join("\n");
   if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : quote(said) };
   return {
     output: said === "" ? "" : quote(said),
@@ -155,23 +155,8 @@ function resultOf(answer: CallToolResult, quote: (text: string) => string): Tool
   };
 }
 
-const MAX_RETURNS = 20;
-
-/** True when a text has all values of data. One in an order of its own counts as without them: a search for each would take hours. */
-function isIn(text: string, data: Json): boolean {
-  let [at, returns] = [0, 0];
-  for (const leaf of leavesOf(data)) {
-    let found = text.indexOf(leaf, at);
-    if (found === -1 && returns++ < MAX_RETURNS) found = text.indexOf(leaf);
-    if (found === -1) return false;
-    at = found;
-  }
-  return true;
-}
-
-function leavesOf(value: Json): readonly string[] {
-  if (typeof value === "object" && value !== null) return Object.values(value).flatMap((member: Json) => leavesOf(member));
-  return [String(value)];
+function isSame(value: unknown, data: Json): boolean {
+  return value !== undefined && canonicalJson(value as Json) === canonicalJson(data);
 }
 
 function imageOf(block: ContentBlock): ImagePart[] {

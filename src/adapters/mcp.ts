@@ -80,54 +80,41 @@ const NAME = /^[A-Za-z0-9_-]{1,32}$/;
  */
 export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   checkGivenOptions("mcpServer", options, mcpServerOptions);
-  const opened = new OpenServer(options);
+  const { name, server, trust = false, connectTimeout = 30_000, timeout = 60_000, clock = systemClock, logger = defaultLogger } = options;
+  if (typeof name !== "string" || !NAME.test(name)) {
+    const text = `Expected the name of an MCP server to be 1 to 32 letters, digits, _ or -, got ${valueText(name)}.`;
+    throw new UsageError("MCP_SERVER_INVALID", text);
+  }
+  assertServer(name, server);
+  const mask = maskSecrets(secretsOf(server));
+  const settings = { server: name, trust, timeout, mask, warn: (text: string): void => logger.warn(mask(text)) };
+  let tools: readonly Tool[] = [];
+  const connection: McpConnection = new McpConnection({
+    name,
+    open: () => openTransport(server),
+    timeout: connectTimeout,
+    // A remote server that is silent is away; a process may not know the question.
+    patience: "command" in server ? connectTimeout / 3 : 2 * connectTimeout,
+    clock,
+    mask,
+    onTools: (listed) => (tools = Object.freeze(toolsOf(listed, connection, settings))),
+  });
+  const refresh = async (signal: AbortSignal = new AbortController().signal): Promise<readonly Tool[]> => {
+    await connection.refresh(signal);
+    return tools;
+  };
   try {
-    await opened.refresh(options.signal);
+    await refresh(options.signal);
   } catch (error) {
-    await opened.close();
+    await connection.close();
     throw error;
   }
-  return opened;
-}
-
-/** Owns the tools that the server listed last. */
-class OpenServer implements McpServer {
-  readonly name: string;
-  readonly #connection: McpConnection;
-  #tools: readonly Tool[] = [];
-
-  constructor({ name, server, trust = false, connectTimeout = 30_000, timeout = 60_000, ...o }: McpServerOptions) {
-    if (typeof name !== "string" || !NAME.test(name)) {
-      const text = `Expected the name of an MCP server to be 1 to 32 letters, digits, _ or -, got ${valueText(name)}.`;
-      throw new UsageError("MCP_SERVER_INVALID", text);
-    }
-    assertServer(name, server);
-    this.name = name;
-    const { clock = systemClock, logger = defaultLogger } = o;
-    const mask = maskSecrets(secretsOf(server));
-    const settings = { server: name, trust, timeout, mask, warn: (text: string): void => logger.warn(mask(text)) };
-    this.#connection = new McpConnection({
-      name,
-      open: () => openTransport(server),
-      timeout: connectTimeout,
-      // A remote server that is silent is away; a process may not know the question.
-      patience: "command" in server ? connectTimeout / 3 : 2 * connectTimeout,
-      clock,
-      mask,
-      onTools: (listed) => (this.#tools = Object.freeze(toolsOf(listed, this.#connection, settings))),
-    });
-  }
-
-  get tools(): readonly Tool[] {
-    return this.#tools;
-  }
-
-  async refresh(signal: AbortSignal = new AbortController().signal): Promise<readonly Tool[]> {
-    await this.#connection.refresh(signal);
-    return this.#tools;
-  }
-
-  close(): Promise<void> {
-    return this.#connection.close();
-  }
+  return {
+    name,
+    get tools() {
+      return tools;
+    },
+    refresh,
+    close: () => connection.close(),
+  };
 }

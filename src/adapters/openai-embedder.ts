@@ -3,23 +3,14 @@ import { z } from "zod";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { parsedJson } from "../kernel/json.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import type { Mask } from "../kernel/mask.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed, randomStream } from "../kernel/random.ts";
+import { defined } from "../kernel/value-kind.ts";
 import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { modelError } from "../model/failure.ts";
 import { defaultRetry, retryDelay } from "../model/retry.ts";
-import {
-  clientOf,
-  forOneRequest,
-  maskOf,
-  type OpenAIServer,
-  requestError,
-  serverOf,
-  serverOptions,
-  type ServerOptions,
-} from "./openai-server.ts";
+import { clientOf, forOneRequest, maskOf, requestError, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */
 export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
@@ -68,83 +59,51 @@ const ReplySchema = z.object({
  */
 export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
   checkGivenOptions("openaiEmbedder", options, openAIEmbedderOptions);
-  const { model, dimensions, maxBatch = 128, maxChars = 8_000, threshold = 0.3, prefix } = options;
-  const endpoint = new EmbeddingsEndpoint(serverOf(options), model, dimensions, options.clock ?? systemClock);
+  const { model, dimensions, maxBatch = 128, maxChars = 8_000, threshold = 0.3, prefix, price, clock = systemClock } = options;
+  const server = serverOf(options);
+  const mask = maskOf(server);
+  const random = randomStream(freshSeed(), "embeddings");
   const prefixed = prefix === undefined ? "" : `/${JSON.stringify([prefix.query, prefix.document])}`;
+  let client: Promise<OpenAI> | undefined;
   return {
     id: `openai/${model}/${dimensions ?? "whole"}/${maxChars}${prefixed}`,
-    ...(dimensions === undefined ? {} : { dimensions }),
-    maxBatch,
-    maxChars,
-    threshold,
-    model,
-    ...(options.price === undefined ? {} : { price: options.price }),
-    embed: (texts, o = {}) => endpoint.embed(prefix === undefined ? texts : texts.map((text) => prefix[o.kind ?? "document"] + text), o),
+    ...{ maxBatch, maxChars, threshold, model, ...defined({ dimensions, price }) },
+    async embed(texts, { signal, isOneTry, onUsage, kind = "document" } = {}) {
+      const input = texts.map((text) => (prefix?.[kind] ?? "") + text);
+      for (let tries = 1; ; tries++) {
+        try {
+          client ??= import("openai").then(({ OpenAI: Client }) => clientOf(Client, server, model));
+          return await vectorsOf(await client, { model, input, encoding_format: "float", ...defined({ dimensions }) }, signal, onUsage);
+        } catch (error) {
+          if (signal?.aborted === true) throw signal.reason;
+          const known = requestError(error, { model, mask, now: clock.now(), began: false, hasSchema: false });
+          const wait = isOneTry === true ? undefined : retryDelay(known, tries, defaultRetry, random);
+          if (wait === undefined) throw known;
+          await sleep(clock, wait, signal);
+        }
+      }
+    },
   };
 }
 
-class EmbeddingsEndpoint {
-  readonly #server: OpenAIServer;
-  readonly #model: string;
-  readonly #dimensions: number | undefined;
-  readonly #clock: Clock;
-  readonly #mask: Mask;
-  readonly #random = randomStream(freshSeed(), "embeddings");
-  #client: Promise<OpenAI> | undefined;
+type Body = OpenAI.EmbeddingCreateParams & { readonly input: readonly string[] };
 
-  constructor(server: OpenAIServer, model: string, dimensions: number | undefined, clock: Clock) {
-    this.#server = server;
-    this.#model = model;
-    this.#dimensions = dimensions;
-    this.#clock = clock;
-    this.#mask = maskOf(server);
-  }
-
-  async embed(texts: readonly string[], { signal, isOneTry, onUsage }: EmbedOptions): Promise<readonly number[][]> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.#once(texts, signal, onUsage);
-      } catch (error) {
-        if (signal?.aborted === true) throw signal.reason;
-        const request = { model: this.#model, mask: this.#mask, now: this.#clock.now(), began: false, hasSchema: false };
-        const known = requestError(error, request);
-        if (isOneTry === true) throw known;
-        const wait = retryDelay(known, tries, defaultRetry, this.#random);
-        if (wait === undefined) throw known;
-        await sleep(this.#clock, wait, signal);
-      }
-    }
-  }
-
-  async #once(texts: readonly string[], signal: AbortSignal | undefined, onUsage: EmbedOptions["onUsage"]): Promise<readonly number[][]> {
-    const client = await (this.#client ??= this.#open());
-    const body = {
-      model: this.#model,
-      input: [...texts],
-      encoding_format: "float" as const,
-      ...(this.#dimensions === undefined ? {} : { dimensions: this.#dimensions }),
-    };
-    const response = await client.embeddings.create(body, signal === undefined ? {} : { signal: forOneRequest(signal) }).asResponse();
-    const reply = ReplySchema.safeParse(parsedJson(await response.text()));
-    if (!reply.success || reply.data.data.length !== texts.length) throw this.#noAnswer(texts.length);
-    const { usage } = reply.data;
-    if (usage !== undefined) onUsage?.({ inputTokens: usage.prompt_tokens });
-    const vectors: number[][] = [];
-    // Servers may answer in any order.
-    for (const { index, embedding } of reply.data.data) vectors[index] = embedding;
-    if (texts.some((_, n) => vectors[n] === undefined)) throw this.#noAnswer(texts.length);
-    return vectors;
-  }
-
-  #noAnswer(count: number): Error {
-    return modelError(
-      "MODEL_PROTOCOL",
-      `Expected ${count} embeddings from ${this.#model}, got something else. Check that the base URL leads to a server that makes embeddings.`,
-    );
-  }
-
-  async #open(): Promise<OpenAI> {
-    const { OpenAI: Client } = await import("openai");
-    return clientOf(Client, this.#server, this.#model);
-  }
+async function vectorsOf(
+  client: OpenAI,
+  body: Body,
+  signal: AbortSignal | undefined,
+  onUsage: EmbedOptions["onUsage"],
+): Promise<readonly number[][]> {
+  const { model, input } = body;
+  const response = await client.embeddings.create(body, signal === undefined ? {} : { signal: forOneRequest(signal) }).asResponse();
+  const { data: reply } = ReplySchema.safeParse(parsedJson(await response.text()));
+  if (reply?.data.length === input.length && reply.usage !== undefined) onUsage?.({ inputTokens: reply.usage.prompt_tokens });
+  const vectors: number[][] = [];
+  // Servers may answer in any order.
+  for (const { index, embedding } of reply?.data ?? []) vectors[index] = embedding;
+  if (reply?.data.length === input.length && input.every((_, n) => vectors[n] !== undefined)) return vectors;
+  throw modelError(
+    "MODEL_PROTOCOL",
+    `Expected ${input.length} embeddings from ${model}, got something else. Check that the base URL leads to a server that makes embeddings.`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { OpenAI } from "openai";
-import { type ModelError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { type Mask, redactor } from "../kernel/mask.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -167,7 +167,7 @@ function sharedDispatcher(): Dispatcher | undefined {
 }
 
 /** Why a request failed. It hides the reason from the client, which drops the codes of some and most of what servers say. */
-export class Unanswered extends Error {
+class Unanswered extends Error {
   readonly reason: unknown;
 
   constructor(reason: unknown) {
@@ -191,7 +191,7 @@ export class RefusedRequest extends Error {
 }
 
 /** @throws Unanswered for a failed request, and for one that the server refused */
-export async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
+async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await send(url, init);
@@ -228,22 +228,13 @@ async function sendWithin(send: typeof fetch, model: string, url: URL, init: Req
 function nextPlace({ status, headers }: Response, from: URL, model: string, hops: number): URL {
   const location = headers.get("location") ?? "";
   const to = location !== "" && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (to === undefined) throw refused(model, status, `${from.origin} redirects to a place that it does not tell`);
-  if (to.origin !== from.origin) throw refused(model, status, `${from.origin} redirects to ${originOf(to)}`);
-  if (!KEEPING.has(status)) throw refused(model, status, `${from.origin} redirects by ${status}, which leaves the question behind`);
-  if (hops === MOST) throw refused(model, status, `${from.origin} redirects more than ${MOST} times`);
-  return to;
-}
-
-/** Returns the origin of an address, or its kind where it has none, such as that of a file: the rest may be a secret. */
-function originOf(url: URL): string {
-  return url.origin === "null" ? `an address of the kind ${url.protocol}` : url.origin;
-}
-
-function refused(model: string, status: number, came: string): ModelError {
-  return modelError(
+  if (to?.origin === from.origin && KEEPING.has(status) && hops < MOST) return to;
+  // More of an address may be a secret.
+  const where = to === undefined ? "an address that cannot be read" : to.origin === "null" ? to.protocol : to.origin;
+  const got = `${from.origin} redirects to ${where} by ${status}, after ${hops} redirects`;
+  throw modelError(
     "MODEL_REDIRECTED",
-    `Expected an answer from the server of ${model} itself, but ${came}. Nothing was sent there. Check the base URL, and set it to where the API is.`,
+    `Expected an answer from the server of ${model} itself, but ${got}. Nothing was sent there. Check the base URL, and set it to where the API is.`,
     { data: { ...(status === 0 ? {} : { status }), mayHaveRun: false } },
   );
 }

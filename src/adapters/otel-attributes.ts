@@ -2,7 +2,6 @@ import type { ErrorRecord } from "../kernel/errors.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import type { StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { plainValue } from "../tool/plain-result.ts";
-import { GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 import type { SpanValues, UsedTokens } from "./otel-spans.ts";
 
 export interface SpanContent {
@@ -27,51 +26,51 @@ export function stepForm(
 ): StepForm {
   const { kind, name, try: nth, reused } = started;
   const common = {
-    [GEN_AI.conversationId]: runId,
-    [GEN_AI.agentName]: role,
-    [TROUPE.stepKind]: kind,
-    [TROUPE.stepTry]: nth,
-    [TROUPE.stepReused]: reused === undefined ? undefined : true,
+    "gen_ai.conversation.id": runId,
+    "gen_ai.agent.name": role,
+    "troupe.step.kind": kind,
+    "troupe.step.try": nth,
+    "troupe.step.reused": reused === undefined ? undefined : true,
   };
   const request = isRecord(started.request) ? started.request : {};
   const form = (operation: string, isClient: boolean, values: SpanValues): StepForm => ({
     name: kind === "memory" ? operation : `${operation} ${name}`,
     isClient,
-    values: { ...common, [GEN_AI.operationName]: operation, ...values },
+    values: { ...common, "gen_ai.operation.name": operation, ...values },
   });
-  const asked = { [GEN_AI.providerName]: o.provider, [GEN_AI.requestModel]: started.model ?? name };
+  const asked = { "gen_ai.provider.name": o.provider, "gen_ai.request.model": started.model ?? name };
   switch (kind) {
     case "model":
-      return form(OPERATIONS.chat, true, { ...asked, ...chatValues(request, o) });
+      return form("chat", true, { ...asked, ...chatValues(request, o) });
     case "embedding":
-      return form(OPERATIONS.embeddings, true, asked);
+      return form("embeddings", true, asked);
     case "tool": {
       const args = o.content && request["args"] !== undefined ? spanText(request["args"]) : undefined;
-      return form(OPERATIONS.executeTool, false, {
-        [GEN_AI.toolName]: name,
-        [GEN_AI.toolType]: "function",
-        [GEN_AI.toolCallArguments]: args,
+      return form("execute_tool", false, {
+        "gen_ai.tool.name": name,
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.arguments": args,
       });
     }
     case "memory":
-      return form(OPERATIONS.searchMemory, false, {});
+      return form("search_memory", false, {});
     case "human": {
       const { question } = request;
       const text = o.content && typeof question === "string" ? spanText(question) : undefined;
-      return { name: "wait_for_person", isClient: false, values: { ...common, [TROUPE.stepName]: name, [TROUPE.question]: text } };
+      return { name: "wait_for_person", isClient: false, values: { ...common, "troupe.step.name": name, "troupe.question": text } };
     }
     default:
-      return { name, isClient: false, values: { ...common, [TROUPE.stepName]: name } };
+      return { name, isClient: false, values: { ...common, "troupe.step.name": name } };
   }
 }
 
 function chatValues(request: Readonly<Record<string, unknown>>, { content }: SpanContent): SpanValues {
   return {
-    [GEN_AI.requestMaxTokens]: numberIn(request["maxTokens"]),
-    [GEN_AI.requestTemperature]: numberIn(request["temperature"]),
-    [GEN_AI.requestSeed]: numberIn(request["seed"]),
-    [GEN_AI.outputType]: request["schema"] === undefined ? "text" : "json",
-    [GEN_AI.inputMessages]: content ? inputMessages(request["messages"]) : undefined,
+    "gen_ai.request.max_tokens": numberIn(request["maxTokens"]),
+    "gen_ai.request.temperature": numberIn(request["temperature"]),
+    "gen_ai.request.seed": numberIn(request["seed"]),
+    "gen_ai.output.type": request["schema"] === undefined ? "text" : "json",
+    "gen_ai.input.messages": content ? inputMessages(request["messages"]) : undefined,
   };
 }
 
@@ -88,17 +87,17 @@ export function answerValues(kind: string, ended: StepEnded, { content }: SpanCo
   const has = content && value !== undefined;
   const reason = kind === "model" && isRecord(value) ? value["finishReason"] : undefined;
   return {
-    [TROUPE.stepRetry]: retry,
-    [TROUPE.answerByDeadline]: byDeadline,
-    [TROUPE.costUsd]: cost === null || cost === 0 ? undefined : dollars(cost),
-    [GEN_AI.usageInputTokens]: tokens?.input,
-    [GEN_AI.usageOutputTokens]: tokens?.output,
-    [GEN_AI.usageCacheReadInputTokens]: tokens?.cached,
-    [TROUPE.usageEstimated]: tokens?.isEstimated === true ? true : undefined,
-    [GEN_AI.responseFinishReasons]: typeof reason === "string" ? [reason] : undefined,
-    [GEN_AI.outputMessages]: has && kind === "model" ? outputMessages(value) : undefined,
-    [GEN_AI.toolCallResult]: has && kind === "tool" ? spanText(isRecord(value) ? value["result"] : value) : undefined,
-    [TROUPE.answer]: has && kind === "human" ? spanText(value) : undefined,
+    "troupe.step.retry": retry,
+    "troupe.answer.by_deadline": byDeadline,
+    "troupe.cost.usd": cost === null || cost === 0 ? undefined : dollars(cost),
+    "gen_ai.usage.input_tokens": tokens?.input,
+    "gen_ai.usage.output_tokens": tokens?.output,
+    "gen_ai.usage.cache_read.input_tokens": tokens?.cached,
+    "troupe.usage.estimated": tokens?.isEstimated === true ? true : undefined,
+    "gen_ai.response.finish_reasons": typeof reason === "string" ? [reason] : undefined,
+    "gen_ai.output.messages": has && kind === "model" ? outputMessages(value) : undefined,
+    "gen_ai.tool.call.result": has && kind === "tool" ? spanText(isRecord(value) ? value["result"] : value) : undefined,
+    "troupe.answer": has && kind === "human" ? spanText(value) : undefined,
   };
 }
 

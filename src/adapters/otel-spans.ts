@@ -4,7 +4,6 @@ import type { ActEnded, ActFailed, ForkPoint, RunEvent, StepEnded, StepStarted }
 import { roleNameIn } from "../runtime/record/role-state.ts";
 import { answerValues, dollars, failureOf, failureText, type SpanContent, stepForm, tokensOf } from "./otel-attributes.ts";
 import { type Arrival, MessageOrigins } from "./otel-origins.ts";
-import { type DURATIONS, GEN_AI, OPERATIONS, TROUPE } from "./otel-names.ts";
 
 /** Attributes of a span or a measurement by name. Undefined ones are left out of a span; a measurement has none. */
 export type SpanValues = Readonly<Attributes>;
@@ -41,7 +40,7 @@ export interface UsedTokens {
   readonly cached: number | undefined;
 }
 
-export type MeasuredOperation = keyof typeof DURATIONS;
+export type MeasuredOperation = "chat" | "embeddings" | "execute_tool" | "invoke_agent" | "invoke_workflow";
 
 /** Limit on the links of one span: the default of OpenTelemetry. */
 const MAX_LINKS = 128;
@@ -112,7 +111,7 @@ export class RunSpans {
 
   /** Ends what is still open, as unfinished. @param isWhole the run has no end in its record: only an open activation is unfinished */
   finish(isWhole = false): void {
-    this.#endLeg({ [TROUPE.unfinished]: isWhole && this.#acts.size === 0 ? undefined : true });
+    this.#endLeg({ "troupe.unfinished": isWhole && this.#acts.size === 0 ? undefined : true });
   }
 
   #note(event: RunEvent): void {
@@ -161,13 +160,13 @@ export class RunSpans {
       case "act.failed":
         return this.#endAct(event);
       case "run.resumed":
-        this.#endLeg({ [TROUPE.unfinished]: true });
-        this.#openLeg(event.forked === true ? {} : { [TROUPE.runResumed]: true });
+        this.#endLeg({ "troupe.unfinished": true });
+        this.#openLeg(event.forked === true ? {} : { "troupe.run.resumed": true });
         break;
       case "run.ended": {
         const { span } = this.#openedLeg;
         if (event.status === "failed") this.#fail(span, event.error);
-        this.#endLeg({ [TROUPE.runStatus]: event.status });
+        this.#endLeg({ "troupe.run.status": event.status });
         break;
       }
       default:
@@ -181,15 +180,15 @@ export class RunSpans {
 
   #openLeg(values: SpanValues): OpenPart {
     const team = this.#team === "" ? undefined : this.#team;
-    const links = this.#lastLeg === undefined ? [] : [{ context: this.#lastLeg, values: { [TROUPE.link]: "earlier part" } }];
+    const links = this.#lastLeg === undefined ? [] : [{ context: this.#lastLeg, values: { "troupe.link": "earlier part" } }];
     const span = this.#spans.begin({
-      name: [OPERATIONS.invokeWorkflow, ...(team === undefined ? [] : [team])].join(" "),
+      name: team === undefined ? "invoke_workflow" : `invoke_workflow ${team}`,
       ...{ isClient: false, time: this.#now, parent: undefined, links },
       values: {
-        [GEN_AI.operationName]: OPERATIONS.invokeWorkflow,
-        [GEN_AI.conversationId]: this.#runId,
-        [GEN_AI.agentName]: team,
-        [TROUPE.runForkedFrom]: this.#parent?.runId,
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.conversation.id": this.#runId,
+        "gen_ai.agent.name": team,
+        "troupe.run.forked_from": this.#parent?.runId,
         ...values,
       },
     });
@@ -201,19 +200,19 @@ export class RunSpans {
     const leg = this.#leg;
     if (leg === undefined) return;
     for (const [act, open] of this.#acts) {
-      open.span.set({ [TROUPE.unfinished]: true });
+      open.span.set({ "troupe.unfinished": true });
       this.#closeAct(act, open);
       this.#continues(open);
     }
     leg.span.set(values);
     this.#close(leg);
-    this.#took(OPERATIONS.invokeWorkflow, this.#since(leg.time), { [GEN_AI.agentName]: this.#team });
+    this.#took("invoke_workflow", this.#since(leg.time), { "gen_ai.agent.name": this.#team });
     this.#lastLeg = leg.span.context;
     this.#leg = undefined;
   }
 
   #close({ span, cost }: OpenPart): void {
-    span.set({ [TROUPE.costUsd]: cost === 0 ? undefined : dollars(cost) });
+    span.set({ "troupe.cost.usd": cost === 0 ? undefined : dollars(cost) });
     span.end(this.#now);
   }
 
@@ -225,18 +224,18 @@ export class RunSpans {
   #beginAct(act: string, role: string, time: number, take: number | undefined, attempt: number | undefined): OpenAct {
     const arrivals = this.#origins.arrivals(role, take);
     const before = this.#before.get(role);
-    const earlier = before === undefined ? [] : [{ context: before, values: { [TROUPE.link]: "earlier try" } }];
+    const earlier = before === undefined ? [] : [{ context: before, values: { "troupe.link": "earlier try" } }];
     const span = this.#spans.begin({
-      name: `${OPERATIONS.invokeAgent} ${role}`,
+      name: `invoke_agent ${role}`,
       ...{ isClient: false, time, parent: this.#openedLeg.span, links: [...earlier, ...arrivals.flatMap(linkOf)].slice(0, MAX_LINKS) },
       values: {
-        [GEN_AI.operationName]: OPERATIONS.invokeAgent,
-        [GEN_AI.agentName]: role,
-        [GEN_AI.conversationId]: this.#runId,
-        [TROUPE.act]: act,
-        [TROUPE.actAttempt]: attempt,
-        [TROUPE.actMessages]: arrivals.length,
-        [TROUPE.actCauses]: [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MAX_LINKS),
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": role,
+        "gen_ai.conversation.id": this.#runId,
+        "troupe.act": act,
+        "troupe.act.attempt": attempt,
+        "troupe.act.messages": arrivals.length,
+        "troupe.act.causes": [...new Set(arrivals.map(({ message }) => message.causeBy))].slice(0, MAX_LINKS),
       },
     });
     const open: OpenAct = { span, role, time, steps: new Map(), cost: 0 };
@@ -250,16 +249,16 @@ export class RunSpans {
     const began = Math.min(Math.max(at, this.#openedLeg.time), this.#now);
     const open = this.#acts.get(act) ?? this.#beginAct(act, role, began, take, undefined);
     const { span } = open;
-    if (event.type === "act.ended") span.set({ [TROUPE.actSent]: event.said.length });
+    if (event.type === "act.ended") span.set({ "troupe.act.sent": event.said.length });
     else {
-      span.set({ [TROUPE.actThen]: event.then });
+      span.set({ "troupe.act.then": event.then });
       this.#fail(span, event.error);
     }
     this.#closeAct(act, open);
     this.#forget(act, role);
     if (event.type === "act.failed" && event.then !== "dead") this.#continues(open);
-    const failure = event.type === "act.failed" ? { [GEN_AI.errorType]: event.error.code } : {};
-    this.#took(OPERATIONS.invokeAgent, this.#since(open.time), { [GEN_AI.agentName]: role, ...failure });
+    const failure = event.type === "act.failed" ? { "error.type": event.error.code } : {};
+    this.#took("invoke_agent", this.#since(open.time), { "gen_ai.agent.name": role, ...failure });
     return span.context;
   }
 
@@ -304,8 +303,8 @@ export class RunSpans {
     const failure = failureOf(started.kind, ended);
     const isCut = !ended.ok && ended.error === undefined;
     this.#asked.delete(question);
-    const waited = asked === undefined ? {} : { [TROUPE.waitedSeconds]: this.#since(asked) };
-    span.set({ ...answerValues(started.kind, ended, this.#content), [TROUPE.unfinished]: isCut ? true : undefined, ...waited });
+    const waited = asked === undefined ? {} : { "troupe.waited.seconds": this.#since(asked) };
+    span.set({ ...answerValues(started.kind, ended, this.#content), "troupe.unfinished": isCut ? true : undefined, ...waited });
     if (failure !== undefined) span.fail(failure, failureText(ended.error, this.#content));
     span.end(this.#now);
     open.steps.delete(ended.key);
@@ -317,7 +316,7 @@ export class RunSpans {
     const step = { act: ended.act, key: ended.key, asked: 0, try: ended.try, hold: 0, request: null };
     const span = this.#openStep(open, { type: "step.started", kind: "human", name: "answered later", ...step });
     this.#asked.delete(question);
-    span.set({ [TROUPE.waitedSeconds]: waited });
+    span.set({ "troupe.waited.seconds": waited });
     this.#endStep(ended);
   }
 
@@ -326,23 +325,23 @@ export class RunSpans {
     if (step === undefined) return;
     open.steps.delete(key);
     for (const [inner, { started }] of open.steps) if (started.in === key) this.#cutStep(open, inner);
-    step.span.set({ [TROUPE.unfinished]: true });
+    step.span.set({ "troupe.unfinished": true });
     step.span.end(this.#now);
   }
 
   #measure({ kind, name }: StepStarted, ended: StepEnded, seconds: number, failure: string | undefined): void {
-    const failed = failure === undefined ? {} : { [GEN_AI.errorType]: failure };
-    if (kind === "tool") return this.#took(OPERATIONS.executeTool, seconds, { [GEN_AI.toolName]: name, ...failed });
+    const failed = failure === undefined ? {} : { "error.type": failure };
+    if (kind === "tool") return this.#took("execute_tool", seconds, { "gen_ai.tool.name": name, ...failed });
     if (kind !== "model" && kind !== "embedding") return;
-    const operation = kind === "model" ? OPERATIONS.chat : OPERATIONS.embeddings;
-    const values = { [GEN_AI.providerName]: this.#content.provider, [GEN_AI.requestModel]: name };
+    const operation = kind === "model" ? "chat" : "embeddings";
+    const values = { "gen_ai.provider.name": this.#content.provider, "gen_ai.request.model": name };
     this.#took(operation, seconds, { ...values, ...failed });
     const tokens = tokensOf(ended);
-    if (tokens !== undefined) this.#measures?.used(operation, tokens, { [GEN_AI.operationName]: operation, ...values });
+    if (tokens !== undefined) this.#measures?.used(operation, tokens, { "gen_ai.operation.name": operation, ...values });
   }
 
   #took(operation: MeasuredOperation, seconds: number, values: SpanValues): void {
-    this.#measures?.took(operation, seconds, { [GEN_AI.operationName]: operation, ...values });
+    this.#measures?.took(operation, seconds, { "gen_ai.operation.name": operation, ...values });
   }
 
   #fail(span: OpenSpan, error: ErrorRecord | undefined): void {
@@ -359,6 +358,6 @@ function questionOf({ act, key }: Pick<StepStarted, "act" | "key">): string {
 }
 
 function linkOf({ message: { id, causeBy, sentFrom }, sender }: Arrival): SpanBeginning["links"] {
-  const values = { [TROUPE.messageId]: id, [TROUPE.messageCause]: causeBy, [TROUPE.messageFrom]: sentFrom };
+  const values = { "troupe.message.id": id, "troupe.message.cause": causeBy, "troupe.message.from": sentFrom };
   return sender === undefined ? [] : [{ context: sender, values }];
 }

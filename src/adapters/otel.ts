@@ -7,8 +7,7 @@ import { lazily } from "../kernel/lazily.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type Observed, type ObservedOf, type RunEvent, EVENT_TYPES } from "../runtime/record/event.ts";
 import { missingPackage } from "./optional-package.ts";
-import { DURATIONS, GEN_AI, USED, USED_EACH } from "./otel-names.ts";
-import { type MeasureTarget, type OpenSpan, RunSpans, type SpanTarget, type SpanValues } from "./otel-spans.ts";
+import { type MeasuredOperation, type MeasureTarget, type OpenSpan, RunSpans, type SpanTarget, type SpanValues } from "./otel-spans.ts";
 
 /** Options of {@link traceRun}. */
 export interface TraceOptions {
@@ -195,7 +194,7 @@ class TracerSpan implements OpenSpan {
   }
 
   fail(type: string, message: string | undefined): void {
-    this.span.setAttribute(GEN_AI.errorType, type);
+    this.span.setAttribute("error.type", type);
     this.span.setStatus({ code: api().SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
   }
 
@@ -217,25 +216,29 @@ const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.
 function meterValues(meter: Meter): MeasureTarget {
   const histogram = (name: string, unit: string, explicitBucketBoundaries: number[]): Histogram =>
     meter.createHistogram(name, { unit, advice: { explicitBucketBoundaries } });
-  const durations = mapped(DURATIONS, (name) => histogram(name, "s", SECONDS));
-  const used = mapped(USED, (name) => meter.createCounter(name, { unit: "{token}" }));
-  const each = mapped(USED_EACH, (name) => histogram(name, "{token}", TOKENS));
+  // The conventions count a workflow as an agent that is invoked.
+  const invoked = histogram("gen_ai.invoke_agent.duration", "s", SECONDS);
+  const durations: Readonly<Record<MeasuredOperation, Histogram>> = {
+    chat: histogram("gen_ai.client.inference.duration", "s", SECONDS),
+    embeddings: histogram("gen_ai.client.embeddings.duration", "s", SECONDS),
+    execute_tool: histogram("gen_ai.execute_tool.duration", "s", SECONDS),
+    invoke_agent: invoked,
+    invoke_workflow: invoked,
+  };
+  const embedded = histogram("gen_ai.client.embeddings.operation.input_tokens", "{token}", TOKENS);
+  const directions = ["input", "output"] as const;
+  const each = directions.map((kind) => histogram(`gen_ai.client.inference.operation.${kind}_tokens`, "{token}", TOKENS));
+  const used = [...directions, "cache_read.input"].map((kind) =>
+    meter.createCounter(`gen_ai.client.inference.usage.${kind}_tokens`, { unit: "{token}" }),
+  );
   return {
     took: (operation, seconds, values) => durations[operation].record(seconds, values),
     used(operation, { input, output, cached }, values) {
-      if (operation === "embeddings") return each.embedded.record(input, values);
-      each.input.record(input, values);
-      each.output.record(output, values);
+      if (operation === "embeddings") return embedded.record(input, values);
       // The record does not say which tokens were of pictures.
-      const all = { ...values, [GEN_AI.tokenModality]: "unknown" };
-      used.input.add(input, all);
-      used.output.add(output, all);
-      if (cached !== undefined) used.cached.add(cached, all);
+      const all = { ...values, "gen_ai.token.modality": "unknown" };
+      for (const [n, tokens] of [input, output].entries()) each[n]?.record(tokens, values);
+      for (const [n, tokens] of [input, output, cached].entries()) if (tokens !== undefined) used[n]?.add(tokens, all);
     },
   };
-}
-
-function mapped<K extends string, T>(names: Readonly<Record<K, string>>, make: (name: string) => T): Readonly<Record<K, T>> {
-  const made = new Map([...new Set(Object.values<string>(names))].map((name) => [name, make(name)]));
-  return Object.fromEntries(Object.entries<string>(names).map(([key, name]) => [key, made.get(name)])) as Record<K, T>;
 }

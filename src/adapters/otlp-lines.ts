@@ -2,7 +2,6 @@ import type { AttributeValue } from "@opentelemetry/api";
 import { textHash } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { SpanContent } from "./otel-attributes.ts";
-import { GEN_AI } from "./otel-names.ts";
 import { type OpenSpan, RunSpans, type SpanBeginning, type SpanTarget, type SpanValues } from "./otel-spans.ts";
 
 export interface OtlpOptions extends SpanContent {
@@ -79,7 +78,7 @@ class WrittenSpans implements SpanTarget {
       context,
       set,
       fail(type, message) {
-        set({ [GEN_AI.errorType]: type });
+        set({ "error.type": type });
         status = { code: FAILED, ...(message === undefined ? {} : { message }) };
       },
       end: (time) => {

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { withTimeout } from "../kernel/abort.ts";
 import type { BudgetAccount, BudgetHold } from "../kernel/budget.ts";
 import type { Cancellation } from "../kernel/cancellation.ts";
-import { succeeds } from "../kernel/system-error.ts";
-import type { PostgresDatabase } from "./postgres-database.ts";
+import { endsWithin, type PostgresDatabase } from "./postgres-database.ts";
 
 export interface AccountPool {
   readonly db: PostgresDatabase;
@@ -32,8 +30,7 @@ interface OpenedAccount {
 const MAX_SETTLED = 1_000;
 
 export async function settledIn({ server }: PostgresDatabase, work: Iterable<Promise<void>>): Promise<void> {
-  const { signal } = new AbortController();
-  await succeeds(withTimeout(server.clock, server.patience, "what is sent to Postgres", signal, () => Promise.all(work)));
+  await endsWithin(server.clock, server.patience, () => Promise.all(work));
 }
 
 /**

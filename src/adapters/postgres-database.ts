@@ -1,6 +1,6 @@
 import type { Client, Pool, PoolClient } from "pg";
 import { untilAborted, withTimeout } from "../kernel/abort.ts";
-import { sleep } from "../kernel/clock.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
 import { AbortedError, type TroupeError } from "../kernel/errors.ts";
 import { succeeds } from "../kernel/system-error.ts";
 import { isPassing, type PostgresFault, type PostgresPart, postgresClosed, postgresError, type PostgresServer } from "./postgres-server.ts";
@@ -292,7 +292,12 @@ export class PostgresDatabase {
 
 /** Ends a pool. A server that hangs ends no connection, so the wait is limited. */
 export async function endPool(pool: Pool, { clock, timeout }: PostgresServer): Promise<void> {
-  await succeeds(withTimeout(clock, timeout, "the end of connections", new AbortController().signal, () => pool.end()));
+  await endsWithin(clock, timeout, () => pool.end());
+}
+
+/** Returns false for work that fails, or has no end in time. */
+export function endsWithin(clock: Clock, ms: number, work: () => Promise<unknown>): Promise<boolean> {
+  return succeeds(withTimeout(clock, ms, "an end in Postgres", new AbortController().signal, work));
 }
 
 async function backendOf(rows: Rows): Promise<number | undefined> {

@@ -18,36 +18,18 @@ import {
   takesRun,
 } from "../runtime/record/journal.ts";
 import { Owners } from "../runtime/record/owners.ts";
+import { Watchers } from "../runtime/record/watchers.ts";
 import { encodeEvents } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
 import { PostgresCommands } from "./postgres-commands.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import { type Presence, presenceIn } from "./postgres-persistent-connection.ts";
-import { keepSnapshot, newestSnapshot, rowsIn } from "./postgres-reader.ts";
-import {
-  allRuns,
-  CREATED,
-  createRun,
-  endEpochs,
-  giveEpoch,
-  infoOf,
-  isOwnerConnected,
-  keepTally,
-  knownRow,
-  newestOf,
-  NOBODY,
-  removeRun,
-  rowsOf,
-  type RunRow,
-  stillOwned,
-} from "./postgres-runs.ts";
+import * as runTable from "./postgres-runs.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 import { JOURNAL_TABLES, RUN_TABLES, sessionChannel } from "./postgres-tables.ts";
-import { PostgresWatch } from "./postgres-watch.ts";
 import { hasDied, identityIn, identityText, stateOfProcess } from "./process-identity.ts";
-import { DIED, LEFT, takenId } from "./stored-runs.ts";
 import { readRun } from "./run-reader.ts";
-import { withTally } from "./run-tallies.ts";
+import { DIED, LEFT, takenId, withTally } from "./stored-runs.ts";
 
 interface OwnedRun {
   readonly runId: string;
@@ -89,7 +71,7 @@ export class PostgresJournal implements Journal {
 
   async create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
-    if (await createRun(this.#db, runId, randomUUID())) return;
+    if (await runTable.createRun(this.#db, runId, randomUUID())) return;
     throw takenId(runId);
   }
 
@@ -100,11 +82,15 @@ export class PostgresJournal implements Journal {
     let former: FormerOwner | undefined;
     for (;;) {
       await connection.opened();
-      const row = await knownRow(this.#db, runId);
+      const row = await runTable.knownRow(this.#db, runId);
       // After an earlier try whose answer was lost the run is ours.
       const isTried = row.session === holder && this.#owned.get(runId)?.epoch !== row.epoch;
       if (former === undefined || !isTried) former = await this.#formerOf(runId, row, o);
-      const given = await giveEpoch(this.#db, row, { session: holder, owner: identityText(), takesCommands: o.command !== undefined });
+      const given = await runTable.giveEpoch(this.#db, row, {
+        session: holder,
+        owner: identityText(),
+        takesCommands: o.command !== undefined,
+      });
       if (given === undefined) continue;
       this.#appends.claimed(runId, given);
       this.#own(runId, given);
@@ -118,7 +104,7 @@ export class PostgresJournal implements Journal {
     if (this.#closing !== undefined) return;
     this.#owners.ended(runId, epoch);
     this.#disown(runId, epoch);
-    await this.#db.patiently((rows) => endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
+    await this.#db.patiently((rows) => runTable.endEpochs(rows, this.#db.schema, [{ runId, epoch, how: leftAs(o) }]));
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -142,20 +128,20 @@ export class PostgresJournal implements Journal {
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    return readRun(rowsIn(this.#db), runId, from);
+    return readRun(runTable.rowsIn(this.#db), runId, from);
   }
 
   runs(): Promise<readonly RunInfo[]> {
-    return allRuns(this.#db);
+    return runTable.allRuns(this.#db);
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    const found = await newestOf(this.#db, page);
+    const found = await runTable.newestOf(this.#db, page);
     return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
   }
 
   async info(runId: string): Promise<RunInfo> {
-    return this.#tallied(await infoOf(this.#db, runId));
+    return this.#tallied(await runTable.infoOf(this.#db, runId));
   }
 
   /** Notes a run that does not exist as removed: the sweep after the next removal drops the note. */
@@ -172,19 +158,19 @@ export class PostgresJournal implements Journal {
   }
 
   keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
-    return keepSnapshot(this.#db, runId, epoch, snapshot);
+    return runTable.keepSnapshot(this.#db, runId, epoch, snapshot);
   }
 
   newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
-    return newestSnapshot(this.#db, runId);
+    return runTable.newestSnapshot(this.#db, runId);
   }
 
   async remove(runId: string): Promise<void> {
     for (;;) {
-      const row = (await this.#db.patiently((rows) => rowsOf(this.#db, rows, [runId]))).get(runId);
+      const row = (await this.#db.patiently((rows) => runTable.rowsOf(this.#db, rows, [runId]))).get(runId);
       if (row === undefined) return;
       await this.#formerOf(runId, row, {});
-      if (!(await removeRun(this.#db, row))) continue;
+      if (!(await runTable.removeRun(this.#db, row))) continue;
       this.#appends.forget(runId);
       this.#lose(runId);
       return;
@@ -203,20 +189,20 @@ export class PostgresJournal implements Journal {
     for (const run of owned) this.#disown(run.runId, run.epoch);
     // The lock ends with the connection, so a database that is away is not waited for.
     const ended = owned.map(({ runId, epoch }) => ({ runId, epoch, how: "released" as const }));
-    if (ended.length > 0) await succeeds(this.#db.once((rows) => endEpochs(rows, this.#db.schema, ended)));
+    if (ended.length > 0) await succeeds(this.#db.once((rows) => runTable.endEpochs(rows, this.#db.schema, ended)));
     this.#watch.close();
     await this.#presence.connection.close();
     await this.#db.close();
   }
 
   /** Returns how the owner in a row ended, and waits for one that may come back. @throws JournalError `RUN_OWNED` */
-  async #formerOf(runId: string, row: RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
+  async #formerOf(runId: string, row: runTable.RunRow, { take = false }: ClaimOptions): Promise<FormerOwner> {
     const { session, owner } = row;
-    if (session === NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(CREATED) ? "none" : "released");
+    if (session === runTable.NOBODY) return LEFT.find((how) => how === owner) ?? (owner.startsWith(runTable.CREATED) ? "none" : "released");
     if (session === this.#presence.holder) return "none";
     const identity = identityIn(owner);
     if (owner === DIED || (identity !== undefined && hasDied(identity))) return "died";
-    if (await isOwnerConnected(this.#db, session)) {
+    if (await runTable.isOwnerConnected(this.#db, session)) {
       if (take) return "moved";
       throw ownedBy(runId);
     }
@@ -224,23 +210,23 @@ export class PostgresJournal implements Journal {
     return this.#afterGrace(runId, row);
   }
 
-  async #afterGrace(runId: string, row: RunRow): Promise<FormerOwner> {
+  async #afterGrace(runId: string, row: runTable.RunRow): Promise<FormerOwner> {
     const { clock } = this.#db.server;
     const until = clock.now() + this.#grace;
     while (clock.now() < until) {
       await this.#db.pause(Math.min(LOOK, this.#grace));
-      const now = await knownRow(this.#db, runId);
-      if (now.session === NOBODY) break;
-      if (now.epoch !== row.epoch || (await isOwnerConnected(this.#db, now.session))) throw ownedBy(runId);
+      const now = await runTable.knownRow(this.#db, runId);
+      if (now.session === runTable.NOBODY) break;
+      if (now.epoch !== row.epoch || (await runTable.isOwnerConnected(this.#db, now.session))) throw ownedBy(runId);
     }
     return "taken";
   }
 
   #tallied(info: RunInfo): Promise<RunInfo> {
-    return withTally(this, info, (tally) => keepTally(this.#db, tally));
+    return withTally(this, info, (tally) => runTable.keepTally(this.#db, tally));
   }
 
-  #own(runId: string, { number, epoch }: RunRow): void {
+  #own(runId: string, { number, epoch }: runTable.RunRow): void {
     const known = this.#owned.get(runId);
     if (known !== undefined && known.epoch > epoch) return;
     known?.letGo();
@@ -274,7 +260,7 @@ export class PostgresJournal implements Journal {
 
   async #renewed(): Promise<void> {
     const runs = [...this.#owned.values()];
-    const ours = await stillOwned(this.#db, runs);
+    const ours = await runTable.stillOwned(this.#db, runs);
     for (const { runId, number, epoch } of runs) if (!ours.has(number)) this.#lose(runId, epoch);
     this.#takeCommands();
   }
@@ -286,4 +272,66 @@ function ownedBy(runId: string): JournalError {
     `Expected run ${runId} to have no owner, but another process is connected that works on it, or this one is through another journal. Wait for it, end it, or claim the run with take.`,
     { data: { runId } },
   );
+}
+
+interface Watched {
+  readonly runId: string;
+  events: number;
+  users: number;
+  isGone: boolean;
+}
+
+/**
+ * The watchers of runs in this process. PostgresWatch.V1 (`#look`) one question for all watched runs, every {@link LOOK} milliseconds, finds what was
+ * added, also after the database was away. PostgresWatch.V2 (`#look`) a watcher ends when its run is removed.
+ */
+export class PostgresWatch {
+  readonly #db: PostgresDatabase;
+  readonly #watchers = new Watchers();
+  readonly #watched = new Map<number, Watched>();
+  #isLooking = false;
+
+  constructor(db: PostgresDatabase) {
+    this.#db = db;
+  }
+
+  async *watch(runId: string, signal: AbortSignal): AsyncGenerator<void, void> {
+    const { number, events } = await runTable.knownRow(this.#db, runId);
+    const run = this.#watched.get(number) ?? { runId, events, users: 0, isGone: false };
+    run.users += 1;
+    this.#watched.set(number, run);
+    void this.#look();
+    try {
+      yield* this.#watchers.watch(runId, signal, () => !run.isGone);
+    } finally {
+      run.users -= 1;
+      if (run.users === 0) this.#watched.delete(number);
+    }
+  }
+
+  close(): void {
+    for (const number of this.#watched.keys()) this.#note(number, undefined);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#watched.size > 0 && !this.#db.closing.aborted) {
+      const numbers = [...this.#watched.keys()];
+      const text = `SELECT number, events FROM ${this.#db.schema}.runs WHERE number = ANY ($1::integer[])`;
+      const rows = await this.#db.rows<{ number: number; events: number }>(text, [numbers]).catch(() => undefined);
+      const found = new Map(rows?.map(({ number, events }) => [number, events]));
+      if (rows !== undefined) for (const number of numbers) this.#note(number, found.get(number));
+      await this.#db.pause(LOOK);
+    }
+    this.#isLooking = false;
+  }
+
+  #note(number: number, events: number | undefined): void {
+    const run = this.#watched.get(number);
+    if (run === undefined || run.events === events) return;
+    run.isGone = events === undefined;
+    run.events = events ?? run.events;
+    this.#watchers.grew(run.runId);
+  }
 }

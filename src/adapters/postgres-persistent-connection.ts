@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Client, Notification } from "pg";
-import { withTimeout } from "../kernel/abort.ts";
 import { succeeds, systemCode } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type PostgresDatabase, retried, type Rows, type Statement } from "./postgres-database.ts";
+import { endsWithin, type PostgresDatabase, retried, type Rows, type Statement } from "./postgres-database.ts";
 import { isPassing, postgresClosed } from "./postgres-server.ts";
 
 const PING = 10_000;
@@ -101,7 +100,7 @@ export class PersistentConnection {
       await succeeds(rows(RELEASE));
       await client.end();
     };
-    if (!(await succeeds(withTimeout(clock, timeout, "the end of a connection", new AbortController().signal, leave)))) end(client);
+    if (!(await endsWithin(clock, timeout, leave))) end(client);
     keepRunning(client, false);
   }
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { readlinkSync } from "node:fs";
+import { readlinkSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAlive } from "../kernel/system-error.ts";
-import { hasEnded, processFields, procText } from "./proc-file.ts";
 
 /** The start of a process where the system does not report it. */
 const NO_START = "0";
@@ -100,4 +99,24 @@ function readFirst(files: readonly string[]): string {
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}
+
+export function procText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The fields of a process in `stat`, from its state on; empty for a process that does not exist. */
+export function processFields(pid: number | string, proc = "/proc"): readonly string[] {
+  const stat = procText(`${proc}/${pid}/stat`);
+  // The name of the program may hold spaces and brackets: the fields begin behind the last one.
+  return stat === "" ? [] : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** True for a process that has ended and only waits for its parent. */
+export function hasEnded([state]: readonly string[]): boolean {
+  return state === "Z" || state === "X";
 }

@@ -5,8 +5,7 @@ import type { ObjectContext } from "@restatedev/restate-sdk";
 import { TroupeError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { optionalPackage } from "./optional-package.ts";
-import type { RestatePresence } from "./restate-presence.ts";
-import { HANDLER, type RestateAddress, serviceOf, WORKER } from "./restate-server.ts";
+import { type RestatePresence, HANDLER, type RestateAddress, serviceOf, WORKER } from "./restate-server.ts";
 
 export interface RestateEndpoint {
   uri(team: string): string;

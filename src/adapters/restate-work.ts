@@ -8,8 +8,17 @@ import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Handled, type Working, type WorkOptions } from "../team/run-driver.ts";
 import { rejectedDelivery } from "./driver-works.ts";
 import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
-import { forgetDeadWorkers, type RestatePresence } from "./restate-presence.ts";
-import { HANDLER, quoted, resendMark, type RestateCall, type RestateJob, type RestateServer, serviceOf } from "./restate-server.ts";
+import {
+  forgetDeadWorkers,
+  type RestatePresence,
+  HANDLER,
+  quoted,
+  resendMark,
+  type RestateCall,
+  type RestateJob,
+  type RestateServer,
+  serviceOf,
+} from "./restate-server.ts";
 
 const LOOK = 500;
 

@@ -8,8 +8,7 @@ import { isCount } from "../kernel/value-kind.ts";
 import { type FleetDriver, parseRunJob } from "../team/run-driver.ts";
 import { engineDriver } from "./driver-works.ts";
 import { serveObjects } from "./restate-endpoint.ts";
-import { connectedWorkers, drainWorkers } from "./restate-presence.ts";
-import { RestateServer } from "./restate-server.ts";
+import { connectedWorkers, drainWorkers, RestateServer } from "./restate-server.ts";
 import { RestateWork } from "./restate-work.ts";
 
 /** Options of {@link restateDriver}. */

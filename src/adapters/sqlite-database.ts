@@ -7,7 +7,7 @@ import { closedError, type FileKind, isBusy } from "./sqlite-errors.ts";
 export type SqlValue = number | string | Uint8Array | null;
 export type SqlRow = readonly unknown[];
 
-type Libsql = typeof Libsql;
+export type Libsql = typeof Libsql;
 
 /** The name of the file in its connection. Statements that create a table, and PRAGMAs about the file, need it. */
 const FILE = "file";
@@ -23,18 +23,25 @@ const FILE = "file";
  * end, because an open statement keeps an old state of the file.
  */
 export class Database {
+  readonly #driver: Libsql;
   readonly #native: InstanceType<Libsql>;
   readonly #prepared = new Map<string, Libsql.Statement>();
   #isClosed = false;
 
-  constructor(driver: SqliteDriver, location: string, busyTimeout: number) {
-    this.#native = new driver.libsql(":memory:", { timeout: busyTimeout });
+  constructor(driver: Libsql, location: string, busyTimeout: number) {
+    this.#driver = driver;
+    this.#native = new driver(":memory:", { timeout: busyTimeout });
     try {
       this.#native.prepare(`ATTACH ? AS ${FILE}`).run([location]);
     } catch (error) {
       this.#native.close();
       throw error;
     }
+  }
+
+  /** Opens another file with the same driver. */
+  beside(location: string, busyTimeout: number): Database {
+    return new Database(this.#driver, location, busyTimeout);
   }
 
   get inTransaction(): boolean {
@@ -123,13 +130,9 @@ export class Database {
   }
 }
 
-export interface SqliteDriver {
-  readonly libsql: Libsql;
-}
-
-export async function loadDriver(kind?: FileKind): Promise<SqliteDriver> {
+export async function loadDriver(kind?: FileKind): Promise<Libsql> {
   try {
-    return { libsql: (await import("libsql")).default };
+    return (await import("libsql")).default;
   } catch (error) {
     const message =
       "Expected libsql with its build for this machine, but it could not be loaded. Install again with optional packages (no --omit=optional), or keep everything in memory: memoryJournal(), inMemoryStore().";

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
+import { Database, loadDriver, type Libsql, patiently } from "./sqlite-database.ts";
 import { fileError, type FileKind, isNoDatabase } from "./sqlite-errors.ts";
 
 /** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
@@ -48,6 +48,55 @@ export async function openFile(options: FileOptions): Promise<Database> {
   }
 }
 
+/**
+ * A file that its first use opens; the next use after a failure tries again. OpenedFile.F1 (`close`) waits for the work under way, because several
+ * users share a store.
+ */
+export class OpenedFile {
+  readonly options: FileOptions;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #opening: Promise<Database> | undefined;
+
+  constructor(options: FileOptions) {
+    this.options = options;
+  }
+
+  /** Works on the file as soon as no other process writes. @throws errors of SQLite too */
+  async patiently<T>(work: (db: Database) => T): Promise<T> {
+    const opening = (this.#opening ??= openFile(this.options));
+    const db = await opening.catch((error: unknown) => {
+      if (this.#opening === opening) this.#opening = undefined;
+      throw error;
+    });
+    return patiently(() => work(db), this.options.clock, this.options.patience);
+  }
+
+  ask<T>(work: (db: Database) => T): Promise<T> {
+    const answer = this.#typed(() => this.patiently(work));
+    this.#underWay.add(answer);
+    const done = (): void => void this.#underWay.delete(answer);
+    answer.then(done, done);
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    // The callers already have the error of a file that could not be opened.
+    const db = await opening?.catch(() => undefined);
+    await Promise.allSettled(this.#underWay);
+    await this.#typed(async () => db?.closeWhole());
+  }
+
+  async #typed<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw fileError(this.options.kind, this.options.file, error);
+    }
+  }
+}
+
 const PATIENCE = 2_000;
 
 export async function withFile<T>(path: string, kind: FileKind, work: (db: Database, file: string) => T): Promise<T> {
@@ -80,7 +129,7 @@ export function createPrivately(file: string): void {
   }
 }
 
-function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
+function assertKind(driver: Libsql, { kind, file }: FileOptions): void {
   let db: Database | undefined;
   try {
     db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
@@ -93,7 +142,7 @@ function assertKind(driver: SqliteDriver, { kind, file }: FileOptions): void {
   }
 }
 
-function prepared(driver: SqliteDriver, options: FileOptions): Database {
+function prepared(driver: Libsql, options: FileOptions): Database {
   const { kind, file, maxPages } = options;
   const db = new Database(driver, file, BUSY_TIMEOUT);
   try {

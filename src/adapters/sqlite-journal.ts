@@ -3,64 +3,53 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { Owners } from "../runtime/record/owners.ts";
-import { takesEvents, takesRun } from "../runtime/record/journal.ts";
-import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo, RunSnapshot, RunsPage } from "../runtime/record/journal.ts";
-import { Database, loadDriver, patiently, type SqliteDriver } from "./sqlite-database.ts";
-import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
-import { encodeEvents } from "./event-rows.ts";
-import { createPrivately, type FileOptions, JOURNAL, openFile } from "./sqlite-file.ts";
-import { keepSnapshot, newestSnapshot, readEvents } from "./sqlite-reader.ts";
 import {
-  allRuns,
-  appendEvents,
-  createRun,
-  endEpoch,
-  giveEpoch,
-  headOf,
-  infoOf,
-  keepTally,
-  knownRun,
-  newestOf,
-  removeRun,
-  rewriteRun,
-  writeAndRemove,
-} from "./sqlite-runs.ts";
-import { withTally } from "./run-tallies.ts";
-import { TurnQueue } from "./turn-queue.ts";
+  takesEvents,
+  takesRun,
+  type Claim,
+  type ClaimOptions,
+  type Journal,
+  type ReleaseOptions,
+  type RunInfo,
+  type RunSnapshot,
+  type RunsPage,
+} from "../runtime/record/journal.ts";
+import { Owners } from "../runtime/record/owners.ts";
+import { encodeEvents } from "./event-rows.ts";
+import type { Database } from "./sqlite-database.ts";
+import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
+import { createPrivately, type FileOptions, JOURNAL, OpenedFile } from "./sqlite-file.ts";
 
-interface OpenJournal {
-  readonly db: Database;
-  readonly locks: RunLocks;
-}
+import * as runTable from "./sqlite-runs.ts";
+import { withTally } from "./stored-runs.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 /** The journal behind {@link sqlite}. The first call opens the file. It owns the connection, the locks of its runs, and the callbacks of their owners. */
 export class SqliteJournal implements Journal {
-  readonly #options: FileOptions;
-  readonly #commits: Commits;
+  readonly #file: OpenedFile;
+  readonly #locks: RunLocks;
+  readonly #commits = new Commits((work) => this.#ask(work));
   readonly #owners = new Owners();
-  #opening: Promise<OpenJournal> | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: FileOptions) {
-    this.#options = options;
-    this.#commits = new Commits(options, async () => (await this.#opened()).db);
+    this.#file = new OpenedFile(options);
+    this.#locks = new RunLocks(options.file);
   }
 
   create(runId: string): Promise<void> {
     takesRun("Journal.create", runId);
-    return this.#commits.commit((db) => createRun(db, runId));
+    return this.#commits.commit((db) => runTable.createRun(db, runId));
   }
 
   /** The option `take` changes nothing: only the operating system ends the lock of a process. */
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     takesRun("Journal.claim", runId);
-    const { locks } = await this.#opened();
-    const isOurs = locks.holds(runId);
+    const isOurs = this.#locks.holds(runId);
     if (isOurs && o.ifFree === true) throw owned(runId);
-    if (!isOurs) await this.#ask((db) => knownRun(db, runId));
-    const claim = await this.#holding(runId, (open) => giveEpoch(open, runId, isOurs));
+    if (!isOurs) await this.#ask((db) => runTable.knownRun(db, runId));
+    const claim = await this.#holding(runId, (open) => runTable.giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
     return claim;
   }
@@ -69,7 +58,7 @@ export class SqliteJournal implements Journal {
     takesEvents("Journal.append", runId, events, epoch, expectedSeq);
     const encoded = encodeEvents(events, runId, expectedSeq);
     try {
-      await this.#commits.commit((db) => appendEvents(db, runId, epoch, expectedSeq, encoded));
+      await this.#commits.commit((db) => runTable.appendEvents(db, runId, epoch, expectedSeq, encoded));
     } catch (error) {
       if (error instanceof JournalError && error.code === "EPOCH_STALE") this.#owners.lose(runId, epoch);
       throw error;
@@ -78,7 +67,7 @@ export class SqliteJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     const encoded = encodeEvents(events, runId, 0);
-    await this.#commits.commit((db) => rewriteRun(db, runId, epoch, encoded));
+    await this.#commits.commit((db) => runTable.rewriteRun(db, runId, epoch, encoded));
   }
 
   async purge(): Promise<void> {
@@ -90,47 +79,45 @@ export class SqliteJournal implements Journal {
     // `close` has released every run.
     if (this.#isClosed) return;
     this.#owners.ended(runId, epoch);
-    const { locks } = await this.#opened();
-    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch, o));
-    if (wasOurs) locks.drop(runId);
+    const wasOurs = await this.#commits.commit((db) => runTable.endEpoch(db, runId, epoch, o));
+    if (wasOurs) this.#locks.drop(runId);
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
     takesRun("Journal.read", runId, from);
-    return readEvents(this.#options.file, (work) => this.#patiently(work), runId, from);
+    return runTable.readEvents(this.#file.options.file, async (work) => this.#opened().patiently(work), runId, from);
   }
 
   runs(): Promise<readonly RunInfo[]> {
-    return this.#ask(allRuns);
+    return this.#ask(runTable.allRuns);
   }
 
   async newest(page: RunsPage): Promise<readonly RunInfo[]> {
-    const found = await this.#ask((db) => newestOf(db, page));
+    const found = await this.#ask((db) => runTable.newestOf(db, page));
     return page.tallies === true ? Promise.all(found.map((info) => this.#tallied(info))) : found;
   }
 
   async info(runId: string): Promise<RunInfo> {
-    return this.#tallied(await this.#ask((db) => infoOf(db, runId)));
+    return this.#tallied(await this.#ask((db) => runTable.infoOf(db, runId)));
   }
 
   /** In a transaction of its own: an append beside it may need less room. */
   async probe(): Promise<void> {
-    await this.#ask((db) => db.transaction("IMMEDIATE", () => writeAndRemove(db)));
+    await this.#ask((db) => db.transaction("IMMEDIATE", () => runTable.writeAndRemove(db)));
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
-    await this.#commits.commit((db) => keepSnapshot(db, runId, epoch, snapshot));
+    await this.#commits.commit((db) => runTable.keepSnapshot(db, runId, epoch, snapshot));
   }
 
   newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
-    return this.#ask((db) => newestSnapshot(db, runId));
+    return this.#ask((db) => runTable.newestSnapshot(db, runId));
   }
 
   async remove(runId: string): Promise<void> {
-    const { locks } = await this.#opened();
-    if (!locks.holds(runId) && (await this.#ask((db) => headOf(db, runId))) === undefined) return;
-    await this.#holding(runId, (open) => removeRun(open, runId));
-    locks.dropForGood(runId);
+    if (!this.#locks.holds(runId) && (await this.#ask((db) => runTable.headOf(db, runId))) === undefined) return;
+    await this.#holding(runId, (open) => runTable.removeRun(open, runId));
+    this.#locks.dropForGood(runId);
     this.#owners.lose(runId);
   }
 
@@ -144,17 +131,17 @@ export class SqliteJournal implements Journal {
    * the change is made and when the call resolves.
    */
   async #holding<T>(runId: string, change: JournalChange<T>): Promise<T> {
-    const { locks } = await this.#opened();
-    let isNew = locks.take(runId);
+    const db = await this.#ask((opened) => opened);
+    let isNew = this.#locks.take(db, runId);
     try {
       const result = await this.#commits.commit((open) => {
-        isNew = locks.take(runId) || isNew;
+        isNew = this.#locks.take(db, runId) || isNew;
         return change(open);
       });
-      locks.take(runId);
+      this.#locks.take(db, runId);
       return result;
     } catch (error) {
-      if (isNew) locks.drop(runId);
+      if (isNew) this.#locks.drop(runId);
       throw error;
     }
   }
@@ -163,48 +150,21 @@ export class SqliteJournal implements Journal {
     await this.#commits.settled();
     this.#isClosed = true;
     this.#owners.clear();
-    // The callers already have the error of a file that could not be opened.
-    const opened = await this.#opening?.catch(() => undefined);
-    if (opened === undefined) return;
-    opened.locks.close();
-    try {
-      opened.db.closeWhole();
-    } catch (error) {
-      throw fileError(this.#options.kind, this.#options.file, error);
-    }
+    this.#locks.close();
+    await this.#file.close();
   }
 
   #tallied(info: RunInfo): Promise<RunInfo> {
-    return withTally(this, info, (tally) => this.#commits.commit((db) => keepTally(db, tally)));
-  }
-
-  #opened(): Promise<OpenJournal> {
-    if (this.#isClosed) return Promise.reject(closedError());
-    this.#opening ??= this.#open();
-    return this.#opening;
-  }
-
-  async #open(): Promise<OpenJournal> {
-    try {
-      const db = await openFile(this.#options);
-      return { db, locks: new RunLocks(await loadDriver(), this.#options.file) };
-    } catch (error) {
-      this.#opening = undefined;
-      throw error;
-    }
+    return withTally(this, info, (tally) => this.#commits.commit((db) => runTable.keepTally(db, tally)));
   }
 
   async #ask<T>(question: (db: Database) => T): Promise<T> {
-    try {
-      return await this.#patiently(question);
-    } catch (error) {
-      throw fileError(this.#options.kind, this.#options.file, error);
-    }
+    return this.#opened().ask(question);
   }
 
-  async #patiently<T>(work: (db: Database) => T): Promise<T> {
-    const { db } = await this.#opened();
-    return patiently(() => work(db), this.#options.clock, this.#options.patience);
+  #opened(): OpenedFile {
+    if (this.#isClosed) throw closedError();
+    return this.#file;
   }
 }
 
@@ -222,14 +182,12 @@ interface AskedChange {
  * all earlier ones are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails,
  * every change in it is rejected and none is kept.
  */
-export class Commits {
-  readonly #options: FileOptions;
-  readonly #open: () => Promise<Database>;
+class Commits {
+  readonly #ask: runTable.AskFile;
   readonly #asked = new TurnQueue<AskedChange>((batch) => this.#together(batch));
 
-  constructor(options: FileOptions, open: () => Promise<Database>) {
-    this.#options = options;
-    this.#open = open;
+  constructor(ask: runTable.AskFile) {
+    this.#ask = ask;
   }
 
   commit<T>(change: JournalChange<T>): Promise<T> {
@@ -243,14 +201,11 @@ export class Commits {
   }
 
   async #together(batch: readonly AskedChange[]): Promise<void> {
-    const { kind, file, clock, patience } = this.#options;
     try {
-      const db = await this.#open();
-      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)));
-      const answers = await patiently(work, clock, patience);
+      const answers = await this.#ask((db) => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked))));
       for (const answer of answers) answer();
     } catch (error) {
-      for (const { reject } of batch) reject(fileError(kind, file, error));
+      for (const { reject } of batch) reject(error);
     }
   }
 }
@@ -275,13 +230,11 @@ const LOCK_TIMEOUT = 50;
  * (`appendEvents`) the epoch stops an owner whose lock file was deleted.
  */
 class RunLocks {
-  readonly #driver: SqliteDriver;
   readonly #folder: string;
   readonly #held = new Map<string, Database>();
   #isClosed = false;
 
-  constructor(driver: SqliteDriver, file: string) {
-    this.#driver = driver;
+  constructor(file: string) {
     this.#folder = `${file}-locks`;
   }
 
@@ -289,7 +242,7 @@ class RunLocks {
     return this.#held.has(runId);
   }
 
-  take(runId: string): boolean {
+  take(db: Database, runId: string): boolean {
     if (this.#isClosed) throw closedError();
     if (this.#held.has(runId)) return false;
     const file = this.#fileOf(runId);
@@ -297,7 +250,7 @@ class RunLocks {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       createPrivately(file);
-      lock = new Database(this.#driver, file, LOCK_TIMEOUT);
+      lock = db.beside(file, LOCK_TIMEOUT);
       lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     } catch (error) {
       lock?.close();

@@ -1,23 +1,38 @@
 import { JournalError } from "../kernel/errors.ts";
 import { isCount } from "../kernel/value-kind.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
 import {
   type Claim,
   type FormerOwner,
   leftAs,
   type ReleaseOptions,
   type RunInfo,
+  type RunSnapshot,
   type RunsPage,
   unknownBefore,
 } from "../runtime/record/journal.ts";
-import { DIED, idOf, LAST_CHARACTER, LEFT, nameOf, staleEpoch, takenId, unknownRun, wrongSeq } from "./stored-runs.ts";
-import { hasDied, identityIn, identityText } from "./process-identity.ts";
-import { type Database, textOf } from "./sqlite-database.ts";
-import type { Chat } from "./event-chats.ts";
-import { chained, chainStart, type EventBlock, type Position } from "./event-rows.ts";
-import type { RunHead } from "./run-reader.ts";
-import { tallyIn, tallyText } from "./run-tallies.ts";
 import type { RunTally } from "../runtime/record/run-summary.ts";
+import type { Chat, ChatRow } from "./event-chats.ts";
+import { chained, chainStart, type EventBlock, type Position } from "./event-rows.ts";
+import { hasDied, identityIn, identityText } from "./process-identity.ts";
+import { readRun, type RowSource, type RunHead } from "./run-reader.ts";
+import { type Database, textOf } from "./sqlite-database.ts";
+import { damagedRun, unreadable } from "./sqlite-errors.ts";
 import { JOURNAL, sizeOf, withFile } from "./sqlite-file.ts";
+import {
+  DIED,
+  idOf,
+  LAST_CHARACTER,
+  LEFT,
+  nameOf,
+  snapshotAhead,
+  staleEpoch,
+  takenId,
+  unknownRun,
+  wrongSeq,
+  tallyIn,
+  tallyText,
+} from "./stored-runs.ts";
 
 /*
  * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change. SqliteRuns.N1 (`createRun`) a run number
@@ -33,7 +48,7 @@ const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
-export interface OwnedHead extends RunHead {
+interface OwnedHead extends RunHead {
   readonly epoch: number;
 }
 
@@ -160,7 +175,7 @@ function ownerIn(db: Database, number: number): string | undefined {
   return textOf(db.first("SELECT CAST(owner AS BLOB) FROM runs WHERE number = ?", [number])?.[0]);
 }
 
-export function ownedRun(db: Database, runId: string, epoch: number): OwnedHead {
+function ownedRun(db: Database, runId: string, epoch: number): OwnedHead {
   const head = knownRun(db, runId);
   if (head.epoch === epoch && epoch !== NOBODY) return head;
   throw staleEpoch(runId, head.epoch, epoch);
@@ -192,7 +207,7 @@ function writeChat(db: Database, number: number, { turns }: Chat): void {
   }
 }
 
-export function rowsBefore(db: Database, number: number, seq: number): readonly Position[] {
+function rowsBefore(db: Database, number: number, seq: number): readonly Position[] {
   const sql = "SELECT place, hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place DESC LIMIT 2";
   const rows = db.all(sql, [number * PLACES, number * PLACES + seq]);
   return rows.map(([place, checksum]) => ({ seq: Number(place) - number * PLACES, checksum: String(checksum) }));
@@ -232,6 +247,79 @@ function countOf(value: unknown): number {
 
 function full(what: string): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected what one journal can hold, got ${what}. Use another file for what comes next.`);
+}
+
+export type AskFile = <T>(work: (db: Database) => T) => Promise<T>;
+
+/** Reads a run. @throws JournalError of `readRun`, `JOURNAL_UNREADABLE`, after everything intact before it */
+export async function* readEvents(file: string, ask: AskFile, runId: string, from: number): AsyncGenerator<RunEvent, void> {
+  let intact = 0;
+  try {
+    for await (const event of readRun(rowsIn(file, ask), runId, from)) {
+      intact = event.seq + 1;
+      yield event;
+    }
+  } catch (error) {
+    throw unreadable(file, runId, intact, error);
+  }
+}
+
+function rowsIn(file: string, ask: AskFile): RowSource {
+  return {
+    pageRows: 8,
+    head: (runId) => ask((db) => knownRun(db, runId)),
+    rowsBefore: (number, seq) => ask((db) => rowsBefore(db, number, seq)),
+    blocks: (number, from, end, limit) =>
+      ask((db) => {
+        const sql = "SELECT place, CAST(body AS BLOB), hex(checksum) FROM events WHERE place >= ? AND place < ? ORDER BY place LIMIT ?";
+        const rows = db.all(sql, [number * PLACES + from, number * PLACES + end, limit]);
+        return rows.map(([place, body, checksum]) => ({ seq: Number(place) - number * PLACES, body, checksum }));
+      }),
+    turns: (number, chats, known) => ask((db) => turnsOf(db, number, chats, known)),
+    damaged: (runId, intact, why) => damagedRun(file, runId, intact, why),
+  };
+}
+
+function turnsOf(db: Database, number: number, chats: readonly string[], known: readonly string[]): ReadonlyMap<string, ChatRow> {
+  const turns = new Map<string, ChatRow>();
+  const ends = new Set(["", ...known]);
+  for (let chat of chats) {
+    while (!ends.has(chat) && !turns.has(chat)) {
+      const [before, message, body] = db.first(TURN, [number, chat]) ?? [];
+      turns.set(chat, { before, message, body: textOf(body) });
+      chat = typeof before === "string" ? before : "";
+    }
+  }
+  return turns;
+}
+
+const TURN = `SELECT hex(before), hex(message), CAST(body AS BLOB) FROM chats LEFT JOIN chat_messages USING (number, message)
+  WHERE number = ? AND chat = unhex(?)`;
+
+export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, state }: RunSnapshot): void {
+  const run = ownedRun(db, runId, epoch);
+  const head = checksumBefore(db, runId, run, seq);
+  if (head === undefined) throw snapshotAhead(runId, run.events, seq);
+  const values = [run.number, seq, head, state];
+  db.run("INSERT OR REPLACE INTO snapshots (number, seq, head, body) VALUES (?, ?, unhex(?), ?)", values);
+}
+
+/**
+ * Returns the snapshot of a run; undefined for none, and for one of another past. SqliteSnapshots.P1 a snapshot has the checksum of the event before
+ * it, which covers the record up to there. The reader of its state checks its content.
+ */
+export function newestSnapshot(db: Database, runId: string): RunSnapshot | undefined {
+  const run = knownRun(db, runId);
+  const [seq, head, bytes] =
+    db.first("SELECT CAST(seq AS INTEGER), hex(head), CAST(body AS BLOB) FROM snapshots WHERE number = ?", [run.number]) ?? [];
+  const state = textOf(bytes);
+  if (typeof seq !== "number" || state === undefined || head !== checksumBefore(db, runId, run, seq)) return undefined;
+  return { seq, state };
+}
+
+function checksumBefore(db: Database, runId: string, { number, events }: OwnedHead, seq: number): string | undefined {
+  if (seq === 0) return chainStart(runId);
+  return seq > events ? undefined : rowsBefore(db, number, seq)[0]?.checksum;
 }
 
 export interface JournalFacts {

@@ -23,11 +23,9 @@ import {
   vectorBytes,
   vectorChecksum,
 } from "./message-rows.ts";
-import { type Database, patiently, type SqlRow } from "./sqlite-database.ts";
-import { fileError } from "./sqlite-errors.ts";
-import { filePath, type FileOptions, openFile } from "./sqlite-file.ts";
-import { baseOf, madeRole, MESSAGE_LINE, roleOf, type RoleRow, scopesIn, STORE, withoutNames } from "./sqlite-store-file.ts";
-import { likeliestPlaces, removeWords, renewWords, writeWords } from "./sqlite-words.ts";
+import type { Database, SqlRow } from "./sqlite-database.ts";
+import { filePath, type FileOptions, OpenedFile } from "./sqlite-file.ts";
+import * as roleTable from "./sqlite-store-file.ts";
 
 const PATIENCE = 10_000;
 /** Rows of a page: other work runs between two pages. */
@@ -68,38 +66,37 @@ export function sqliteStore(options: SqliteStoreOptions): MessageStore {
  * (`close`) leaves a complete file without its log, unless another connection reads it, and no handle.
  */
 export class SqliteStore implements MessageStore {
-  readonly #where: Omit<FileOptions, "kind">;
-  /** The calls under way: storages share a store, and a close by one waits for the calls of the others. */
-  readonly #asked = new Set<Promise<unknown>>();
+  readonly #file: OpenedFile;
   readonly lookup: MessageLookup = {
     likeliest: (roleId, words, most) =>
-      this.#ask((db) => db.transaction("DEFERRED", () => this.#ofRole(db, roleId, (role) => likeliestPlaces(db, role, words, most)) ?? [])),
+      this.#ask((db) =>
+        db.transaction("DEFERRED", () => this.#ofRole(db, roleId, (role) => roleTable.likeliestPlaces(db, role, words, most)) ?? []),
+      ),
     read: (roleId, places) =>
       this.#ask((db) => this.#ofRole(db, roleId, ({ base }) => messagesIn(db, READ_SOME, [rowsOf(places, base)], base)) ?? []),
     placesOf: (roleId, identities) =>
       this.#ask((db) => identities.map((one) => this.#ofRole(db, roleId, (role) => placeOf(db, role, identityDigest(one.runId, one.id))))),
   };
-  #opened: Promise<Database> | undefined;
 
   constructor(where: Omit<FileOptions, "kind">) {
-    this.#where = where;
+    this.#file = new OpenedFile({ ...where, kind: roleTable.STORE });
   }
 
   state(roleId: string): Promise<StoreState> {
-    return this.#ask((db) => roleOf(db, roleId) ?? { last: 0, removals: 0 });
+    return this.#ask((db) => roleTable.roleOf(db, roleId) ?? { last: 0, removals: 0 });
   }
 
   async add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]> {
     const rows = messages.map(encodeMessage);
     return this.#change((db) => {
-      const role = roleOf(db, roleId) ?? madeRole(db, roleId);
+      const role = roleTable.roleOf(db, roleId) ?? roleTable.madeRole(db, roleId);
       let { last } = role;
       const stored = rows.map(({ identity, body }, n): StoredAt => {
         const row = role.base + last + 1;
         const checksum = messageChecksum(row, identity.toString("hex"), body);
         const isNew = db.run(INSERT_MESSAGE, [row, role.number, identity, body, checksum]) === 1;
         if (!isNew) return { place: placeOf(db, role, identity) ?? 0, isNew };
-        writeWords(db, role.number, row, messages[n]?.message.content ?? "");
+        roleTable.writeWords(db, role.number, row, messages[n]?.message.content ?? "");
         return { place: ++last, isNew };
       });
       if (last > role.last) db.run("UPDATE roles SET last = ?, role = ? WHERE number = ?", [last, JSON.stringify(roleId), role.number]);
@@ -108,7 +105,7 @@ export class SqliteStore implements MessageStore {
   }
 
   async *read(roleId: string, after: number): AsyncGenerator<readonly StoredMessage[]> {
-    const base = await this.#ask((db) => baseOf(db, roleId));
+    const base = await this.#ask((db) => roleTable.baseOf(db, roleId));
     for (let from = after; base !== undefined; await nextMacrotask()) {
       const start = from;
       const page = await this.#ask((db) => messagesIn(db, READ_PAGE, [base + start, base + SPAN, PAGE], base));
@@ -126,11 +123,11 @@ export class SqliteStore implements MessageStore {
 
   remove(roleId: string, places: readonly number[], { mayReturn = false }: RemoveOptions = {}): Promise<number> {
     return this.#change((db) => {
-      const base = baseOf(db, roleId);
+      const base = roleTable.baseOf(db, roleId);
       if (base === undefined) return 0;
       const rows = rowsOf(places, base);
       if (!mayReturn) db.run(`INSERT OR IGNORE INTO removed SELECT number, identity FROM messages WHERE ${NAMED}`, [rows]);
-      removeWords(db, rows);
+      roleTable.removeWords(db, rows);
       db.run(`DELETE FROM vectors WHERE ${NAMED}`, [rows]);
       const removed = db.run(`DELETE FROM messages WHERE ${NAMED}`, [rows]);
       db.run("UPDATE roles SET removals = removals + ? WHERE number = ?", [removed, base / SPAN]);
@@ -140,25 +137,25 @@ export class SqliteStore implements MessageStore {
 
   removed(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly boolean[]> {
     return this.#ask((db) => {
-      const number = (baseOf(db, roleId) ?? 0) / SPAN;
+      const number = (roleTable.baseOf(db, roleId) ?? 0) / SPAN;
       return identities.map(({ runId, id }) => db.first(WAS_REMOVED, [number, identityDigest(runId, id)]) !== undefined);
     });
   }
 
   scopes(): Promise<readonly string[]> {
-    return this.#ask(scopesIn);
+    return this.#ask(roleTable.scopesIn);
   }
 
   async purge(): Promise<void> {
     await this.#change((db) => {
-      withoutNames(db);
-      renewWords(db);
+      roleTable.withoutNames(db);
+      roleTable.renewWords(db);
     });
     await this.#ask((db) => db.purge());
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
-    const base = await this.#ask((db) => baseOf(db, roleId));
+    const base = await this.#ask((db) => roleTable.baseOf(db, roleId));
     for (let from = after; base !== undefined; await nextMacrotask()) {
       const start = from;
       const rows = await this.#ask((db) => db.all(READ_VECTORS, [base + start, base + SPAN, fingerprint, PAGE]));
@@ -170,40 +167,31 @@ export class SqliteStore implements MessageStore {
   }
 
   writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void> {
-    return this.#change((db) => {
-      const base = baseOf(db, roleId);
-      if (base === undefined) return;
-      for (const { place, vector } of vectors) {
-        const bytes = vectorBytes(vector);
-        db.run(WRITE_VECTOR, [fingerprint, bytes, vectorChecksum(base + place, fingerprint, bytes), base + place]);
-      }
-    });
+    return this.#change((db) =>
+      this.#ofRole(db, roleId, ({ base }) => {
+        for (const { place, vector } of vectors) {
+          const bytes = vectorBytes(vector);
+          db.run(WRITE_VECTOR, [fingerprint, bytes, vectorChecksum(base + place, fingerprint, bytes), base + place]);
+        }
+      }),
+    );
   }
 
   clearVectors(roleId: string): Promise<void> {
-    return this.#change((db) => {
-      const base = baseOf(db, roleId);
-      if (base === undefined) return;
-      db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
-      renewWords(db);
-    });
+    return this.#change((db) =>
+      this.#ofRole(db, roleId, ({ base }) => {
+        db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
+        roleTable.renewWords(db);
+      }),
+    );
   }
 
-  async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    // The callers already have the error of a store that could not be opened.
-    const db = await opened?.catch(() => undefined);
-    await Promise.allSettled(this.#asked);
-    try {
-      db?.closeWhole();
-    } catch (error) {
-      throw fileError(STORE, this.#where.file, error);
-    }
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
-  #ofRole<T>(db: Database, roleId: string, work: (role: RoleRow) => T): T | undefined {
-    const role = roleOf(db, roleId);
+  #ofRole<T>(db: Database, roleId: string, work: (role: roleTable.RoleRow) => T): T | undefined {
+    const role = roleTable.roleOf(db, roleId);
     return role === undefined ? undefined : work(role);
   }
 
@@ -212,27 +200,7 @@ export class SqliteStore implements MessageStore {
   }
 
   #ask<T>(work: (db: Database) => T): Promise<T> {
-    const answer = this.#answered(work);
-    this.#asked.add(answer);
-    const done = (): void => void this.#asked.delete(answer);
-    answer.then(done, done);
-    return answer;
-  }
-
-  async #answered<T>(work: (db: Database) => T): Promise<T> {
-    const { file, clock, patience } = this.#where;
-    try {
-      this.#opened ??= openFile({ ...this.#where, kind: STORE });
-      const opened = this.#opened;
-      const db = await opened.catch((error: unknown) => {
-        // The next call tries again.
-        if (this.#opened === opened) this.#opened = undefined;
-        throw error;
-      });
-      return await patiently(() => work(db), clock, patience);
-    } catch (error) {
-      throw fileError(STORE, file, error);
-    }
+    return this.#file.ask(work);
   }
 }
 
@@ -240,7 +208,7 @@ function rowsOf(places: readonly number[], base: number): string {
   return JSON.stringify(places.filter((place) => place > 0 && place < SPAN).map((place) => base + place));
 }
 
-function placeOf(db: Database, { number, base }: RoleRow, identity: Buffer): number | undefined {
+function placeOf(db: Database, { number, base }: roleTable.RoleRow, identity: Buffer): number | undefined {
   const [row] = db.first(READ_PLACE, [number, identity]) ?? [];
   return row === undefined ? undefined : Number(row) - base;
 }
@@ -265,7 +233,7 @@ const READ_PLACE = "SELECT CAST(place AS INTEGER) FROM messages WHERE number = ?
 const WAS_REMOVED = "SELECT 1 FROM removed WHERE number = ? AND identity = ?";
 const READ_PLACES = "SELECT CAST(place AS INTEGER) FROM messages WHERE place > ? AND place < ? ORDER BY place";
 /** One line for each message in one value, which is read several times as fast as rows. */
-const LINES = `SELECT count(*), CAST(group_concat(${MESSAGE_LINE}, char(10)) AS BLOB)`;
+const LINES = `SELECT count(*), CAST(group_concat(${roleTable.MESSAGE_LINE}, char(10)) AS BLOB)`;
 const READ_PAGE = `${LINES} FROM (SELECT * FROM messages WHERE place > ? AND place < ? ORDER BY place LIMIT ?)`;
 const READ_SOME = `${LINES} FROM (SELECT * FROM messages WHERE ${NAMED} ORDER BY place)`;
 const READ_VECTORS = `SELECT CAST(place AS INTEGER), CAST(vector AS BLOB), CAST(checksum AS INTEGER)

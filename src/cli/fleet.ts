@@ -145,7 +145,7 @@ export async function workerFolders({ host }: Session, flags: Flags) {
   const { workspaces } = flags;
   const folder = resolve(host.cwd, flags.folder ?? FOLDER);
   if (workspaces === undefined) {
-    const { runFolder } = await import("../fleet/run-project.ts");
+    const { runFolder } = await import("../fleet/run-workspaces.ts");
     return { workspaces: { folderOf: (runId: string) => runFolder(folder, runId) }, moving: undefined };
   }
   const objects = await objectsAt(workspaces, host.cwd, host.env);

@@ -1,17 +1,25 @@
-import { sleep, systemClock } from "../kernel/clock.ts";
-import { JournalError, MovedError } from "../kernel/errors.ts";
-import type { Json } from "../kernel/json.ts";
-import { masked } from "../kernel/mask.ts";
+import { z } from "zod";
+import { throwIfAborted } from "../kernel/abort.ts";
+import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
+import { JournalError, MovedError, ControlError, QueueFullError, type TroupeError, UsageError } from "../kernel/errors.ts";
+import { type Json, jsonRoundTrip, deepFreeze } from "../kernel/json.ts";
+import { masked, type Mask } from "../kernel/mask.ts";
+import { shownText } from "../kernel/value-text.ts";
 import { type Message, parseMessage } from "../message/message.ts";
-import { COMMAND_TIMEOUT } from "../runtime/record/journal.ts";
+import { apply } from "../runtime/record/apply.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import { COMMAND_TIMEOUT, type CommandOptions, type Journal } from "../runtime/record/journal.ts";
+import { maskedError } from "../runtime/record/rewritten-event.ts";
 import { unowned } from "../runtime/record/owners.ts";
+import { RunState } from "../runtime/record/run-state.ts";
+import { errorFrom } from "../runtime/run-failure.ts";
 import type { RunResult } from "../runtime/run-result.ts";
+import { recordedResult } from "../team/drive.ts";
 import { hiring, publishing, retiring, type RunCommand } from "../team/publishing.ts";
+import { readEvents } from "../runtime/record/journal.ts";
 import type { FollowedRun, LocalRuns, RemoteRequest, RemoteRuns } from "../team/remote-runs.ts";
-import type { Run, RunEntry } from "../team/run.ts";
+import type { Run, RunEntry, RunControls } from "../team/run.ts";
 import { answeredUnderWay } from "../team/runs.ts";
-import { executed, giveCommand } from "./command-wire.ts";
-import { Follower } from "./follower.ts";
 
 const MAX_TRIES = 3;
 
@@ -140,5 +148,170 @@ class CommandedRuns implements RemoteRuns {
     const run = this.#local.find(id);
     if (run === undefined) throw unowned(id);
     return run;
+  }
+}
+
+/*
+ * Commands and their answers as JSON, which two processes exchange through a journal. Both sides check what came: the other process may
+ * have another version, and others may write the journal.
+ */
+
+const MOST = 10_000;
+
+const text = z.string().max(MOST);
+
+const commandSchema: z.ZodType<RunCommand> = z.discriminatedUnion("do", [
+  z.strictObject({ do: z.literal("publish"), message: z.unknown() }),
+  z.strictObject({ do: z.literal("hire"), role: text, name: text }),
+  z.strictObject({ do: z.literal("retire"), name: text }),
+  z.strictObject({ do: z.literal("answer"), question: text, answer: z.unknown() }),
+  z.strictObject({ do: z.literal("stop"), reason: text }),
+  z.strictObject({ do: z.literal("pause") }),
+  z.strictObject({ do: z.literal("proceed") }),
+]);
+
+const errorSchema = z.strictObject({
+  name: z.string(),
+  code: z.string(),
+  message: z.string(),
+  data: z.unknown().optional(),
+  retryable: z.literal(true).exactOptional(),
+});
+
+const answerSchema = z.union([z.strictObject({ value: z.unknown() }), z.strictObject({ error: errorSchema })]);
+
+/**
+ * Gives a command to the owner of a run, and returns its answer.
+ *
+ * @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` for a journal without commands, `ANSWER_INVALID`; the error of the owner; TimeoutError;
+ * ControlError when the signal aborts
+ */
+export async function giveCommand(
+  journal: Pick<Journal, "command">,
+  runId: string,
+  given: RunCommand,
+  o: CommandOptions = {},
+): Promise<unknown> {
+  if (journal.command === undefined) {
+    const expected = `Expected a journal that passes commands to the owner of run ${runId}, but it has no command`;
+    throw new JournalError("RUN_OWNED", `${expected}. Wait for the run.`);
+  }
+  const answer = answerSchema.safeParse(await journal.command(runId, jsonRoundTrip(given) as Json, o));
+  if (!answer.success) {
+    const came = shownText(z.prettifyError(answer.error), 500);
+    const expected = `Expected the answer of run ${runId}'s owner, got something else: ${came}`;
+    throw new JournalError("ANSWER_INVALID", `${expected}. Is it of another version?`);
+  }
+  if ("error" in answer.data) throw errorOf(answer.data.error);
+  return answer.data.value;
+}
+
+async function executed(given: Json, mask: Mask, execute: (command: RunCommand) => Promise<unknown>): Promise<Json> {
+  try {
+    const command = commandSchema.safeParse(given);
+    if (!command.success) {
+      const came = shownText(z.prettifyError(command.error), 500);
+      throw new UsageError("COMMAND_INVALID", `Expected a command for a run, got something else: ${came}. Is it of another version?`);
+    }
+    return jsonRoundTrip({ value: (await execute(command.data)) ?? null }) as Json;
+  } catch (error) {
+    return jsonRoundTrip({ error: maskedError(mask, error) }) as unknown as Json;
+  }
+}
+
+function errorOf(given: z.infer<typeof errorSchema>): TroupeError {
+  const { name, code, message, data } = given;
+  if (name === "JournalError") return new JournalError(code, message, { data });
+  if (name === "QueueFullError") return new QueueFullError(0, code, message, data);
+  if (["ControlError", "AbortedError", "MovedError"].includes(name)) return new ControlError(code, message, { data });
+  return errorFrom(given);
+}
+
+/** Milliseconds without a new event after which the owner may be gone; also the pause between two reads of a journal without `watch`. */
+const PAUSE = 1_000;
+
+interface FollowerParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly mask: Mask;
+  readonly controls: RunControls;
+  readonly meant: (idea: Message) => void;
+  readonly report: (event: RunEvent) => void;
+}
+
+/**
+ * Follows a run that another process owns. It owns a copy of the state; the owner has the run.
+ *
+ * Follower.F1 (`#read`) observers get every event that is recorded after the beginning, once and in order.
+ * Follower.F2 (`#read`) a result is one that was recorded after the beginning: the run may continue after an older end.
+ */
+class Follower {
+  readonly #parts: FollowerParts;
+  readonly #state: RunState;
+  readonly #watching = new AbortController();
+  #hasBegun = false;
+  #hasEnded = false;
+  #hasGrown = false;
+  #wake: () => void = () => undefined;
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+    this.#state = new RunState(parts.controls.id);
+    void this.#watch().catch(() => undefined);
+  }
+
+  async untilQuiet(entry: RunEntry): Promise<RunResult | undefined> {
+    for (let isFirst = true; ; isFirst = false) {
+      const before = this.#state.seq;
+      await this.#read();
+      // An end that a stop brings is recorded after the beginning.
+      if (isFirst) this.#parts.controls.enter(entry);
+      this.#hasBegun = true;
+      // This also wakes the iterators of the run.
+      if (this.#state.seq > 0) this.#parts.controls.started();
+      if (this.#hasEnded) return recordedResult(this.#state, this.#parts.mask);
+      const isWoken = await this.#growth();
+      if (!isWoken && this.#state.seq === before) return undefined;
+    }
+  }
+
+  close(): void {
+    this.#watching.abort();
+  }
+
+  async #read(): Promise<void> {
+    const { journal, controls, meant, report } = this.#parts;
+    const { id, signal } = controls;
+    for await (const event of readEvents(journal, id, { from: this.#state.seq, signal })) {
+      if (event.type === "message" && this.#state.outside === 0) meant(event.message);
+      apply(this.#state, deepFreeze(event));
+      if (!this.#hasBegun) continue;
+      if (event.type === "run.ended") this.#hasEnded = true;
+      if (event.type === "run.resumed") this.#hasEnded = false;
+      report(event);
+    }
+  }
+
+  /** Resolves when the run may have grown, with true, or when the pause is over. @throws ControlError when the signal aborts */
+  async #growth(): Promise<boolean> {
+    const { clock, controls } = this.#parts;
+    const over = new AbortController();
+    const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+    if (!this.#hasGrown)
+      await Promise.race([woken, sleep(clock, PAUSE, AbortSignal.any([controls.signal, over.signal])).catch(() => undefined)]);
+    over.abort();
+    throwIfAborted(controls.signal);
+    const isWoken = this.#hasGrown;
+    this.#hasGrown = false;
+    return isWoken;
+  }
+
+  async #watch(): Promise<void> {
+    const { journal, controls } = this.#parts;
+    const signal = AbortSignal.any([controls.signal, this.#watching.signal]);
+    for await (const _ of journal.watch?.(controls.id, { signal }) ?? []) {
+      this.#hasGrown = true;
+      this.#wake();
+    }
   }
 }

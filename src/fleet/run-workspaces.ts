@@ -1,18 +1,22 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, createHash } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { kinds } from "../kernel/option-kinds.ts";
-import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
-import { ifThere, systemCode } from "../kernel/system-error.ts";
+import { JournalError, WorkspaceError } from "../kernel/errors.ts";
 import { parsedJson } from "../kernel/json.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { anObjectStore, OBJECT_BYTES, type ObjectStore, ObjectStoreError, type StoredObject } from "../kernel/object-store.ts";
+import { kinds } from "../kernel/option-kinds.ts";
+import { ifThere, systemCode } from "../kernel/system-error.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import { holdsFiles, nameOf, restoreProject, runFolder, type RunProject } from "./run-project.ts";
-import { bundleWorkspace, hasOpenForks } from "../workspace/bundle.ts";
+import { bundleWorkspace, hasOpenForks, restoreBundle, type WorkspaceBundle } from "../workspace/bundle.ts";
+import { fileWorkspace } from "../workspace/file-workspace.ts";
 import { removeAll } from "../workspace/folders.ts";
+import { visible } from "../workspace/path-rules.ts";
+import { restoreFiles } from "../workspace/restore-files.ts";
 
 /** Options of {@link runWorkspaces}. */
 export interface RunWorkspacesOptions {
@@ -106,19 +110,15 @@ const MAX_LOOKS = 3;
  * RunWorkspaces.W5 (`put`) a bundle is removed only by a newer one, so never the one that the place names.
  */
 class StoredWorkspaces implements RunWorkspaces {
-  readonly #objects: ObjectStore;
-  readonly #folder: string;
   readonly #o: Required<RunWorkspacesOptions>;
   #machine: Promise<string> | undefined;
 
   constructor(options: Required<RunWorkspacesOptions>) {
-    this.#objects = options.objects;
-    this.#folder = options.folder;
     this.#o = options;
   }
 
   folderOf(runId: string): string {
-    return runFolder(this.#folder, runId);
+    return runFolder(this.#o.folder, runId);
   }
 
   async fetch(runId: string, journal: Journal, { signal }: RunWorkspaceCall = {}): Promise<"here" | "new" | "restored"> {
@@ -147,7 +147,7 @@ class StoredWorkspaces implements RunWorkspaces {
     const { bytes, sha256, branch = null } = await bundleWorkspace({ root, mostBytes: this.#o.mostBytes, signal });
     const key = `${nameOf(runId)}/${seq}-${sha256}.bundle`;
     if (before?.sha256 === sha256 && before.seq === seq) return true;
-    await this.#objects.put(key, bytes, { signal });
+    await this.#o.objects.put(key, bytes, { signal });
     try {
       await this.#write(runId, { ...found, bundle: { key, seq, sha256, branch } }, signal);
     } catch (error) {
@@ -155,8 +155,8 @@ class StoredWorkspaces implements RunWorkspaces {
       throw error;
     }
     // One that is no older may be the newest by now: another machine has stored since.
-    for (const old of await this.#objects.list(nameOf(runId), { signal })) {
-      if (seqIn(old) < seq) await this.#objects.remove(old, { signal });
+    for (const old of await this.#o.objects.list(nameOf(runId), { signal })) {
+      if (seqIn(old) < seq) await this.#o.objects.remove(old, { signal });
     }
     return true;
   }
@@ -172,7 +172,7 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 
   async remove(runId: string, { signal }: RunWorkspaceCall = {}): Promise<void> {
-    for (const key of await this.#objects.list(nameOf(runId), { signal })) await this.#objects.remove(key, { signal });
+    for (const key of await this.#o.objects.list(nameOf(runId), { signal })) await this.#o.objects.remove(key, { signal });
   }
 
   async #restore(
@@ -190,7 +190,7 @@ class StoredWorkspaces implements RunWorkspaces {
 
   /** Keeps the files that only this machine has. Of a run the newest folders stay. */
   async #setAside(runId: string): Promise<void> {
-    const above = join(this.#folder, LEFT, nameOf(runId));
+    const above = join(this.#o.folder, LEFT, nameOf(runId));
     await mkdir(above, { recursive: true });
     const numbers = (await readdir(above)).map(Number).sort((a, b) => a - b);
     await rename(this.folderOf(runId), join(above, String((numbers.at(-1) ?? 0) + 1)));
@@ -202,13 +202,13 @@ class StoredWorkspaces implements RunWorkspaces {
     { key, seq, sha256, branch }: NonNullable<Place["bundle"]>,
     signal: AbortSignal | undefined,
   ): Promise<RunProject["stored"]> {
-    const stored = await this.#objects.get(key, { signal });
+    const stored = await this.#o.objects.get(key, { signal });
     return stored && { bytes: stored.bytes, sha256, branch: branch ?? undefined, seq };
   }
 
   /** The id of this machine's folder. Processes that share the folder share it. */
   #here(): Promise<string> {
-    this.#machine ??= machineOf(this.#folder).catch((error: unknown) => {
+    this.#machine ??= machineOf(this.#o.folder).catch((error: unknown) => {
       this.#machine = undefined;
       throw error;
     });
@@ -216,14 +216,14 @@ class StoredWorkspaces implements RunWorkspaces {
   }
 
   async #placeOf(runId: string, signal: AbortSignal | undefined): Promise<FoundPlace> {
-    const stored = await this.#objects.get(`${nameOf(runId)}/place.json`, { signal });
+    const stored = await this.#o.objects.get(`${nameOf(runId)}/place.json`, { signal });
     return stored === undefined ? { place: NOWHERE, tag: undefined } : { ...placeIn(runId, stored), tag: stored.tag };
   }
 
   #write(runId: string, { place, bundle, tag }: FoundPlace, signal: AbortSignal | undefined): Promise<string> {
     const bytes = new TextEncoder().encode(JSON.stringify({ version: 1, run: runId, place, ...(bundle === undefined ? {} : { bundle }) }));
     const condition = tag === undefined ? { ifNone: true } : { ifMatch: tag };
-    return this.#objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
+    return this.#o.objects.put(`${nameOf(runId)}/place.json`, bytes, { ...condition, signal });
   }
 }
 
@@ -263,4 +263,55 @@ async function machineOf(folder: string): Promise<string> {
     await unlink(mine);
   }
   return readFile(path, "utf8");
+}
+
+export interface RunProject {
+  readonly runId: string;
+  readonly journal: Pick<Journal, "read">;
+  /** Its newest bundle, and the last event whose effects are in it; undefined: the project is rebuilt from the record alone. */
+  readonly stored: (WorkspaceBundle & { readonly seq: number }) | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A replay of a record writes what the record has, whatever its size. */
+const NO_LIMITS = { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER, fileBytes: Number.MAX_SAFE_INTEGER };
+
+/**
+ * Writes the project of a run into a folder that is missing or empty: from its bundle, then what the steps of its record did later.
+ *
+ * @throws WorkspaceError `WORKSPACE_NOT_EMPTY`, and those of `restoreBundle` and `restoreFiles`; JournalError; ControlError when the signal aborts
+ */
+export async function restoreProject(root: string, { runId, journal, stored, signal }: RunProject): Promise<void> {
+  if (await holdsFiles(root)) {
+    const expected = `Expected a missing or empty folder for the project of a run at "${visible(root)}", got one with files`;
+    throw new WorkspaceError("WORKSPACE_NOT_EMPTY", `${expected}. Name another folder.`, { data: { path: visible(root) } });
+  }
+  if (stored !== undefined) await restoreBundle({ root, bundle: stored, signal });
+  const workspace = fileWorkspace({ root, limits: NO_LIMITS });
+  await restoreFiles(workspace, recordOf(journal, runId), { signal, ...(stored === undefined ? {} : { after: stored.seq }) });
+}
+
+async function holdsFiles(folder: string): Promise<boolean> {
+  return ((await ifThere(readdir(folder))) ?? []).length > 0;
+}
+
+async function* recordOf(journal: Pick<Journal, "read">, runId: string): AsyncGenerator<RunEvent> {
+  try {
+    yield* journal.read(runId, 0);
+  } catch (error) {
+    if (!(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
+  }
+}
+
+const SAFE_ID = /^[a-z0-9][a-z0-9_-]{0,79}$/;
+const HASHED = /^run_[0-9a-f]{64}$/;
+
+export function runFolder(folder: string, runId: string): string {
+  return join(folder, nameOf(runId));
+}
+
+/** The name of the folder of a run, and a part of its keys. Two ids never have one name, even where names are compared without their case. */
+export function nameOf(runId: string): string {
+  takes("runWorkspaces", "runId", runId, aText);
+  return SAFE_ID.test(runId) && !HASHED.test(runId) ? runId : `run_${createHash("sha256").update(runId).digest("hex")}`;
 }

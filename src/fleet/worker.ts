@@ -2,6 +2,7 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import { newestRuns } from "../runtime/record/journal.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { unmetered } from "../model/meter.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { type LastEvent, lastOf } from "./growth.ts";
@@ -177,7 +178,9 @@ class FleetWorker implements Worker {
     this.#refused.delete(runId);
     if (slot === undefined && shared === undefined) this.#refused.set(runId, since);
     if (this.#refused.size > MAX_REFUSED) this.#refused.delete(this.#refused.keys().next().value ?? "");
-    logger.warn(`A run whose owner died ${slotText(slot, shared)}`, { run: runId });
+    const busy = "must run alone, and this worker is busy. It is delivered again later.";
+    const beside = shared === undefined ? busy : "runs beside others, because it found no worker without them.";
+    logger.warn(`A run whose owner died ${slot === undefined ? beside : "runs alone."}`, { run: runId });
     return slot ?? shared;
   }
 
@@ -186,10 +189,9 @@ class FleetWorker implements Worker {
     const { runId, attempt } = delivery;
     const began = clock.now();
     logger.info("A run begins.", { run: runId, team: team.name, attempt, events: before.events });
-    const folder = this.#folderOf(runId);
     let result: RunResult;
     try {
-      result = await this.#result(slot, delivery, { team, events: before.events, folder });
+      result = await this.#result(slot, delivery, team, before.events);
     } catch (error) {
       // The team refuses the job: it has no roles, for example.
       return this.#notNow(delivery, error);
@@ -199,18 +201,13 @@ class FleetWorker implements Worker {
     return this.#verdict(delivery, result, before.events);
   }
 
-  #folderOf(runId: string): DrivenFolder | undefined {
-    const { workspaces, workspaceEvery: every, journal, clock, logger } = this.#settings;
-    return workspaces && new DrivenFolder(runId, { workspaces, journal, every, clock, logger });
-  }
-
-  async #result(slot: Slot, delivery: Delivery, { team, events, folder }: Driving): Promise<RunResult> {
-    const { onTeamChange } = this.#settings;
+  async #result(slot: Slot, delivery: Delivery, team: Team, events: number): Promise<RunResult> {
+    const { onTeamChange, workspaces, workspaceEvery: every, journal, clock, logger } = this.#settings;
     const { runId, idea, about, scope } = delivery;
+    const folder = workspaces && new DrivenFolder(runId, { workspaces, journal, every, clock, logger });
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
-    const whose = { ...(about === undefined ? {} : { about }), ...(scope === undefined ? {} : { scope }) };
-    const begin = (): Run => (isNew ? team.run(idea, { ...o, id: runId, ...whose }) : team.resume(runId, o));
+    const begin = (): Run => (isNew ? team.run(idea, { ...o, id: runId, ...defined({ about, scope }) }) : team.resume(runId, o));
     // A driver of this process may deliver the run while an activation of another run submits it.
     const run = unmetered(begin);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => slot.share());
@@ -218,7 +215,7 @@ class FleetWorker implements Worker {
     folder?.follow(run);
     this.#driven.add(driven);
     try {
-      return await driven.result;
+      return await run.result;
     } finally {
       this.#driven.delete(driven);
     }
@@ -228,7 +225,10 @@ class FleetWorker implements Worker {
     const { error } = result;
     if (error === undefined) return { is: "done" };
     const now = await lastOf(this.#settings.journal, delivery.runId);
-    if (error instanceof MovedError && error.isDrained) return { is: "again", after: 0, isUntried: true, ...begunJob(delivery, now) };
+    if (error instanceof MovedError && error.isDrained) {
+      const { runId, team, events = 0 } = delivery;
+      return { is: "again", after: 0, isUntried: true, ...(now.events > 0 && { job: { runId, team, events } }) };
+    }
     if (isAtRest(now) && now.events > before) return this.#deadline(delivery, result, now.events);
     return this.#notNow(delivery, error);
   }
@@ -244,9 +244,10 @@ class FleetWorker implements Worker {
       logger.error("A run is given up: it cannot continue here. Submit it again when that is repaired.", details);
       return { is: "done" };
     }
-    const after = pauseOf(attempt);
+    const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), MAX_PAUSE);
+    const { attempt: _attempt, signal: _signal, ...job } = delivery;
     logger.warn("A run cannot continue now, and is delivered again.", { ...details, after });
-    return { is: "again", after, ...(isPassing ? {} : { job: refusedJob(delivery, refusals) }) };
+    return { is: "again", after, ...(isPassing ? {} : { job: { ...job, refusals } }) };
   }
 
   /** A run that waits for a person continues when a deadline has passed. */
@@ -272,10 +273,6 @@ class Driven {
     for (const type of ["step.started", "step.ended", "run.ended"] as const) run.on(type, (event) => this.#steps.note(event));
   }
 
-  get result(): Promise<RunResult> {
-    return this.#run.result;
-  }
-
   async drain(clock: Clock, limit: number): Promise<void> {
     this.#run.pause();
     const late = new AbortController();
@@ -287,31 +284,6 @@ class Driven {
 
 function hooksOf(folder: DrivenFolder): Required<Pick<ResumeOptions, "prepare" | "conclude">> {
   return { prepare: ({ signal }) => folder.fetch(signal), conclude: ({ error }) => folder.rest(error) };
-}
-
-function slotText(alone: Slot | undefined, shared: Slot | undefined): string {
-  if (alone !== undefined) return "runs alone.";
-  return shared === undefined
-    ? "must run alone, and this worker is busy. It is delivered again later."
-    : "runs beside others, because it found no worker without them.";
-}
-
-function pauseOf(attempt: number): number {
-  return Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), MAX_PAUSE);
-}
-
-function begunJob({ runId, team, events = 0 }: RunJob, now: LastEvent): { readonly job?: RunJob } {
-  return now.events === 0 ? {} : { job: { runId, team, events } };
-}
-
-function refusedJob({ attempt: _attempt, signal: _signal, ...job }: Delivery, refusals: number): RunJob {
-  return { ...job, refusals };
-}
-
-interface Driving {
-  readonly team: Team;
-  readonly events: number;
-  readonly folder: DrivenFolder | undefined;
 }
 
 function isAtRest({ last }: LastEvent): boolean {

@@ -1,9 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { randomBytes } from "node:crypto";
+import { PassThrough } from "node:stream";
+import { stateOfProcess, procText } from "../adapters/process-identity.ts";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
-import { stateOfProcess } from "../adapters/process-identity.ts";
-import { procText } from "../adapters/proc-file.ts";
+import { MAX_TIMEOUT, type ProcessRequest, runProcess } from "./process.ts";
 import {
   type Refusal,
   type Sandbox,
@@ -14,8 +15,6 @@ import {
   type SandboxResult,
 } from "./sandbox.ts";
 import { ownerOfFolder, temporaryPrefix } from "./temporary-owner.ts";
-import { MAX_TIMEOUT, type ProcessRequest, runProcess } from "./process.ts";
-import { PassThrough } from "node:stream";
 
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */

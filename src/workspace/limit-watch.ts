@@ -1,7 +1,7 @@
-import { systemCode } from "../kernel/system-error.ts";
 import { statfsSync, statSync, readdirSync, readlinkSync } from "node:fs";
+import { hasEnded, processFields, procText } from "../adapters/process-identity.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { hasEnded, processFields, procText } from "../adapters/proc-file.ts";
+import { systemCode } from "../kernel/system-error.ts";
 import type { LimitHit, SandboxLimits } from "./sandbox.ts";
 
 /** Milliseconds between two looks. */

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
@@ -337,18 +338,6 @@ function reply(wire: Wire, answer: Parameters<typeof serverOf>[1], url: string, 
     (event) => `${typeof event["type"] === "string" ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`,
   );
   return new Response(lines.join(""), { headers: { "content-type": "text/event-stream" } });
-}
-
-const crcTable = Array.from({ length: 256 }, (_, n) => {
-  let c = n;
-  for (let bit = 0; bit < 8; bit++) c = c & 1 ? (c >>> 1) ^ 0xed_b8_83_20 : c >>> 1;
-  return c >>> 0;
-});
-
-function crc32(bytes: Buffer): number {
-  let crc = 0xff_ff_ff_ff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ (crcTable[(crc ^ byte) & 0xff] ?? 0);
-  return (crc ^ 0xff_ff_ff_ff) >>> 0;
 }
 
 /** One message of an AWS event stream: lengths, their checksum, headers, payload, checksum. */

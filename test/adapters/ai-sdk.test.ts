@@ -4,33 +4,13 @@ import { aiSdk, type AiSdkModel } from "../../src/adapters/ai-sdk.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../src/model/chat-model.ts";
-import { ReplyBuilder } from "../../src/model/attempt.ts";
+import type { ChatChunk, ChatRequest } from "../../src/model/chat-model.ts";
+import { doors, failureOf, streamed } from "./chat-doors.ts";
 import { type Said, serverOf, type Wire, wires } from "./ai-sdk-wires.ts";
 
 const signal = new AbortController().signal;
 const hello: ChatRequest = { messages: [ChatMessage.system("Be brief."), ChatMessage.user("Hello")] };
 const tools = [{ name: "add", description: "Adds.", parameters: { type: "object", properties: { a: { type: "number" } } } }];
-
-async function streamed(model: ChatModel, request: ChatRequest): Promise<ChatResponse> {
-  const reply = new ReplyBuilder(model.id);
-  for await (const chunk of model.stream(request, { signal })) reply.add(chunk);
-  return reply.finish();
-}
-
-const doors = [
-  ["whole", (model: ChatModel, request: ChatRequest) => model.chat(request, { signal })],
-  ["streamed", streamed],
-] as const;
-
-async function failureOf(answer: Promise<unknown>): Promise<ModelError> {
-  const error: unknown = await answer.then(
-    () => "an answer",
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ModelError) return error;
-  throw error instanceof Error ? error : new Error(String(error));
-}
 
 describe.each(wires.map((wire) => [wire.name, wire] as const))("aiSdk over %s", (_name, wire: Wire) => {
   describe.each(doors)("%s", (_door, ask) => {

@@ -2,35 +2,14 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent, defineTool } from "../../src/agent/index.ts";
-import { ModelError } from "../../src/kernel/errors.ts";
-import { ReplyBuilder } from "../../src/model/attempt.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
-import type { ChatModel, ChatRequest, ChatResponse } from "../../src/model/chat-model.ts";
+import type { ChatRequest } from "../../src/model/chat-model.ts";
+import { doors, failureOf, streamed } from "./chat-doors.ts";
 import { type ChatServer, modelAt, type Said, SERVERS } from "./chat-servers.ts";
 
-const signal = new AbortController().signal;
 const hello: ChatRequest = { messages: [ChatMessage.system("Be brief."), ChatMessage.user("Hello")], maxTokens: 16_384 };
 const schema = z.toJSONSchema(z.object({ n: z.number() })) as unknown as JsonObject;
-
-async function streamed(model: ChatModel, request: ChatRequest): Promise<ChatResponse> {
-  const reply = new ReplyBuilder(model.id);
-  for await (const chunk of model.stream(request, { signal })) reply.add(chunk);
-  return reply.finish();
-}
-
-const doors = [
-  ["whole", (model: ChatModel, request: ChatRequest) => model.chat(request, { signal })],
-  ["streamed", streamed],
-] as const;
-
-async function codeOf(answer: Promise<unknown>): Promise<string> {
-  const error: unknown = await answer.then(
-    () => "an answer",
-    (reason: unknown) => reason,
-  );
-  return error instanceof ModelError ? error.code : String(error);
-}
 
 /** An agent that adds twice at once, says the sum, and thinks before each. */
 async function adds(server: ChatServer, key: string, stream = true) {
@@ -90,7 +69,7 @@ describe.each(SERVERS.map((server) => [server.name, server] as const))("openai()
     });
 
     it.each(server.complaints)("complains by %s %i", async (code, status, body) => {
-      expect(await codeOf(ask(at("complaint", () => [code, status, body]).model, hello))).toBe(code);
+      expect((await failureOf(ask(at("complaint", () => [code, status, body]).model, hello))).code).toBe(code);
     });
   });
 
@@ -116,7 +95,7 @@ describe.each(doors)("%s", (_door, ask) => {
 
 it.each(SERVERS.filter(({ inStream }) => inStream))("$name complains inside a stream", async (server) => {
   for (const [code, lines] of server.inStream ?? [])
-    expect(await codeOf(streamed(modelAt(server, "in-stream", () => ({ lines })).model, hello))).toBe(code);
+    expect((await failureOf(streamed(modelAt(server, "in-stream", () => ({ lines })).model, hello))).code).toBe(code);
 });
 
 it("Azure gets its version with each request", async () => {

@@ -57,37 +57,32 @@ export interface ChatServer {
 
 const COUNTS = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25, prompt_tokens_details: { cached_tokens: 7 } };
 const error = (message: string, more: object = {}): object => ({ error: { message, ...more } });
+const complaint = (code: string, status: number, message: string, more?: object): Complaint => [code, status, error(message, more)];
 const messagesIn = (body: Body): readonly Body[] => body["messages"] as readonly Body[];
 const callsIn = (message: Body): readonly Body[] => (message["tool_calls"] ?? []) as readonly Body[];
 
 const ofWindow = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
+
+const newName = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+const withoutMaxTokens = (body: Body): Refusal | undefined =>
+  "max_tokens" in body ? [400, error(newName, { param: "max_tokens" })] : undefined;
 
 export const SERVERS: readonly ChatServer[] = [
   {
     name: "OpenAI",
     baseURL: "https://api.openai.com/v1",
     model: "gpt-5-mini",
-    refuses: (body) =>
-      "max_tokens" in body
-        ? [
-            400,
-            error("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", {
-              param: "max_tokens",
-            }),
-          ]
-        : undefined,
+    refuses: withoutMaxTokens,
     complaints: [
-      [
-        "MODEL_CONTEXT_OVERFLOW",
-        400,
-        error(ofWindow, { type: "invalid_request_error", param: "messages", code: "context_length_exceeded" }),
-      ],
-      [
-        "MODEL_QUOTA",
-        429,
-        error("You exceeded your current quota, please check your plan and billing details.", { code: "insufficient_quota" }),
-      ],
-      ["MODEL_AUTH", 401, error("Incorrect API key provided: k.", { code: "invalid_api_key" })],
+      complaint("MODEL_CONTEXT_OVERFLOW", 400, ofWindow, {
+        type: "invalid_request_error",
+        param: "messages",
+        code: "context_length_exceeded",
+      }),
+      complaint("MODEL_QUOTA", 429, "You exceeded your current quota, please check your plan and billing details.", {
+        code: "insufficient_quota",
+      }),
+      complaint("MODEL_AUTH", 401, "Incorrect API key provided: k.", { code: "invalid_api_key" }),
     ],
   },
   {
@@ -95,25 +90,18 @@ export const SERVERS: readonly ChatServer[] = [
     baseURL: "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21",
     model: "d",
     before: `data: ${JSON.stringify({ choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] })}\n\n`,
-    refuses: (body) =>
-      "max_tokens" in body
-        ? [
-            400,
-            error("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", {
-              param: "max_tokens",
-            }),
-          ]
-        : undefined,
+    refuses: withoutMaxTokens,
     complaints: [
-      [
+      complaint(
         "MODEL_CONTENT_FILTER",
         400,
-        error("The response was filtered due to the prompt triggering Azure OpenAI's content management policy.", {
+        "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+        {
           code: "content_filter",
-        }),
-      ],
-      ["MODEL_NOT_FOUND", 404, error("The API deployment for this resource does not exist.", { code: "DeploymentNotFound" })],
-      ["MODEL_RATE_LIMIT", 429, error("Requests have exceeded token rate limit. Please retry after 6 seconds.", { code: "429" })],
+        },
+      ),
+      complaint("MODEL_NOT_FOUND", 404, "The API deployment for this resource does not exist.", { code: "DeploymentNotFound" }),
+      complaint("MODEL_RATE_LIMIT", 429, "Requests have exceeded token rate limit. Please retry after 6 seconds.", { code: "429" }),
     ],
   },
   {
@@ -126,8 +114,8 @@ export const SERVERS: readonly ChatServer[] = [
     counts: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 },
     cached: undefined,
     complaints: [
-      ["MODEL_NOT_FOUND", 404, error("model 'qwen3:8b' not found", { type: "not_found_error", param: null, code: null })],
-      ["MODEL_BAD_REQUEST", 400, error("registry.ollama.ai/library/gemma:latest does not support tools", { type: "api_error" })],
+      complaint("MODEL_NOT_FOUND", 404, "model 'qwen3:8b' not found", { type: "not_found_error", param: null, code: null }),
+      complaint("MODEL_BAD_REQUEST", 400, "registry.ollama.ai/library/gemma:latest does not support tools", { type: "api_error" }),
     ],
   },
   {
@@ -150,15 +138,16 @@ export const SERVERS: readonly ChatServer[] = [
     counts: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 },
     cached: undefined,
     complaints: [
-      [
+      complaint(
         "MODEL_CONTEXT_OVERFLOW",
         400,
-        error("request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it", {
+        "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it",
+        {
           code: 400,
           type: "exceed_context_size_error",
-        }),
-      ],
-      ["MODEL_SERVER", 503, error("Loading model", { code: 503, type: "unavailable_error" })],
+        },
+      ),
+      complaint("MODEL_SERVER", 503, "Loading model", { code: 503, type: "unavailable_error" }),
     ],
   },
   {
@@ -206,8 +195,8 @@ export const SERVERS: readonly ChatServer[] = [
     refuses: ({ max_tokens: most = 0 }) =>
       (most as number) > 8_192 ? [400, error("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]")] : undefined,
     complaints: [
-      ["MODEL_QUOTA", 402, error("Insufficient Balance", { type: "unknown_error", code: "invalid_request_error" })],
-      ["MODEL_CONTENT_FILTER", 400, error("Content Exists Risk", { type: "invalid_request_error" })],
+      complaint("MODEL_QUOTA", 402, "Insufficient Balance", { type: "unknown_error", code: "invalid_request_error" }),
+      complaint("MODEL_CONTENT_FILTER", 400, "Content Exists Risk", { type: "invalid_request_error" }),
     ],
   },
   {
@@ -227,8 +216,8 @@ export const SERVERS: readonly ChatServer[] = [
           ]
         : undefined,
     complaints: [
-      ["MODEL_CONTEXT_OVERFLOW", 400, error("Range of input length should be [1, 30720]", { code: "invalid_parameter_error" })],
-      ["MODEL_CONTENT_FILTER", 400, error("Input data may contain inappropriate content.", { code: "data_inspection_failed" })],
+      complaint("MODEL_CONTEXT_OVERFLOW", 400, "Range of input length should be [1, 30720]", { code: "invalid_parameter_error" }),
+      complaint("MODEL_CONTENT_FILTER", 400, "Input data may contain inappropriate content.", { code: "data_inspection_failed" }),
     ],
   },
   {
@@ -242,16 +231,12 @@ export const SERVERS: readonly ChatServer[] = [
     usage: "choice",
     counts: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25, cached_tokens: 7 },
     complaints: [
-      [
-        "MODEL_CONTEXT_OVERFLOW",
-        400,
-        error("Invalid request: Your request exceeded model token limit: 8192", { type: "invalid_request_error" }),
-      ],
-      [
-        "MODEL_QUOTA",
-        429,
-        error("Your account is suspended, please check your plan and billing details", { type: "exceeded_current_quota_error" }),
-      ],
+      complaint("MODEL_CONTEXT_OVERFLOW", 400, "Invalid request: Your request exceeded model token limit: 8192", {
+        type: "invalid_request_error",
+      }),
+      complaint("MODEL_QUOTA", 429, "Your account is suspended, please check your plan and billing details", {
+        type: "exceeded_current_quota_error",
+      }),
     ],
   },
   {
@@ -263,8 +248,8 @@ export const SERVERS: readonly ChatServer[] = [
     contentOfCalls: "",
     usage: "last event",
     complaints: [
-      ["MODEL_CONTEXT_OVERFLOW", 400, error("Prompt exceeds max length", { code: "1261" })],
-      ["MODEL_QUOTA", 429, error("余额不足或无可用资源包,请充值。", { code: "1113" })],
+      complaint("MODEL_CONTEXT_OVERFLOW", 400, "Prompt exceeds max length", { code: "1261" }),
+      complaint("MODEL_QUOTA", 429, "余额不足或无可用资源包,请充值。", { code: "1113" }),
     ],
   },
   {
@@ -310,18 +295,13 @@ export const SERVERS: readonly ChatServer[] = [
     calls: "whole",
     usage: "x_groq",
     complaints: [
-      [
-        "MODEL_PROTOCOL",
-        400,
-        error("Failed to call a function. Please adjust your prompt.", { code: "tool_use_failed", failed_generation: "<function=add{}" }),
-      ],
-      [
-        "MODEL_RATE_LIMIT",
-        429,
-        error("Rate limit reached on tokens per minute (TPM): Limit 6000, Used 5800. Please try again in 9s.", {
-          code: "rate_limit_exceeded",
-        }),
-      ],
+      complaint("MODEL_PROTOCOL", 400, "Failed to call a function. Please adjust your prompt.", {
+        code: "tool_use_failed",
+        failed_generation: "<function=add{}",
+      }),
+      complaint("MODEL_RATE_LIMIT", 429, "Rate limit reached on tokens per minute (TPM): Limit 6000, Used 5800. Please try again in 9s.", {
+        code: "rate_limit_exceeded",
+      }),
     ],
   },
   {
@@ -361,16 +341,12 @@ export const SERVERS: readonly ChatServer[] = [
     callId: (_name, n) => `toolu_${n}`,
     before: ": OPENROUTER PROCESSING\n\n",
     complaints: [
-      ["MODEL_QUOTA", 402, error("This request requires more credits, or fewer max_tokens.", { code: 402 })],
-      [
-        "MODEL_CONTEXT_OVERFLOW",
-        400,
-        error("Provider returned error", {
-          code: 400,
-          metadata: { raw: '{"error":{"message":"prompt is too long: 9000 tokens > 8192 maximum"}}' },
-        }),
-      ],
-      ["MODEL_BAD_REQUEST", 404, error("No endpoints found that support tool use.", { code: 404 })],
+      complaint("MODEL_QUOTA", 402, "This request requires more credits, or fewer max_tokens.", { code: 402 }),
+      complaint("MODEL_CONTEXT_OVERFLOW", 400, "Provider returned error", {
+        code: 400,
+        metadata: { raw: '{"error":{"message":"prompt is too long: 9000 tokens > 8192 maximum"}}' },
+      }),
+      complaint("MODEL_BAD_REQUEST", 404, "No endpoints found that support tool use.", { code: 404 }),
     ],
     inStream: [
       [

@@ -21,18 +21,6 @@ export const ATTRIBUTES: ReadonlySet<string> = new Set([
   ...names("gen_ai.usage.", "input_tokens output_tokens cache_read.input_tokens cache_write.input_tokens reasoning.output_tokens"),
 ]);
 
-export const OPERATION_NAMES: ReadonlySet<string> = new Set(
-  names(
-    "",
-    "chat create_agent embeddings execute_tool generate_content invoke_agent invoke_workflow plan retrieval text_completion",
-  ).concat(
-    names(
-      "",
-      "create_memory delete_memory search_memory update_memory upsert_memory create_memory_store delete_memory_store fetch_response",
-    ),
-  ),
-);
-
 export const METRICS: ReadonlySet<string> = new Set([
   ...names("gen_ai.client.inference.", "duration time_to_first_chunk time_per_output_chunk"),
   ...names("gen_ai.client.inference.usage.", "input_tokens output_tokens cache_read.input_tokens cache_write.input_tokens"),

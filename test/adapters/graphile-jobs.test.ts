@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { JobsInHand } from "../../src/adapters/graphile-session.ts";
+import { JobsInHand } from "../../src/adapters/graphile-work.ts";
 
 it("JobsInHand.H1 a row that comes back is in hand until both deliveries have ended, and both are cancelled", () => {
   const jobs = new JobsInHand();

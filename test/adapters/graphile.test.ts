@@ -7,7 +7,7 @@ import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
 import { runDriverContract } from "../../src/testing/index.ts";
 
 import { door } from "../server/served-team.ts";
-import { graphileEngine } from "./graphile-engine.ts";
+import { graphileEngine } from "./run-engines.ts";
 import { hasPostgres, startPostgres } from "./postgres-process.ts";
 
 describe.runIf(hasPostgres)("with a real server", async () => {

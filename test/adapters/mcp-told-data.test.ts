@@ -11,14 +11,8 @@ async function outputOf(text: string, data: object): Promise<string> {
   return String((result as { output?: string } | undefined)?.output);
 }
 
-it("data that a text has in full are not said twice", async () => {
+it("data are said beside the texts, unless a text is their JSON", async () => {
   const data = { city: "Bern", days: [3, 1, 2] };
   expect(await outputOf(JSON.stringify(data, null, 2), data)).not.toContain('"days":[3,1,2]');
-  expect(await outputOf("1, 2, 3 in Bern", data)).not.toContain('"days":[3,1,2]');
-});
-
-it("data of which a text lacks some, or has many in another order, are said too", async () => {
-  expect(await outputOf("Bern", { city: "Bern", days: [3] })).toContain('"days":[3]');
-  const values = Array.from({ length: 100 }, (_, nth) => `value-${String(nth).padStart(3, "0")}`);
-  expect(await outputOf(values.toReversed().join(), { values })).toContain('["value-000"');
+  expect(await outputOf("1, 2, 3 in Bern", data)).toContain('"days":[3,1,2]');
 });

@@ -289,7 +289,7 @@ describe("what a server is given to sign in with", () => {
     const options = { tools, steps: directSteps(signal), policy: { default: "allow" }, clock: systemClock, signal, tell } as const;
     const called = await callTool(asked, options);
     expect(JSON.stringify([server.tools.map(({ spec }) => spec), called, told])).not.toContain(secret);
-    expect(saidBy(called)).toBe(`I am [secret], ${Object.values(PLAIN).join()}`);
+    expect(saidBy(called)).toBe(`I am [secret], ${Object.values(PLAIN).join()}\n{"[secret]":["[secret]"]}`);
   });
 });
 

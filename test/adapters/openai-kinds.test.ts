@@ -3,8 +3,9 @@ import { complaintIn, saidBy } from "../../src/adapters/openai-complaint.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import { ReplyReader } from "../../src/adapters/openai-reply.ts";
 import { ReplyBuilder } from "../../src/model/attempt.ts";
-import type { ChatResponse } from "../../src/model/chat-model.ts";
+import type { ChatChunk, ChatResponse } from "../../src/model/chat-model.ts";
 import { serverError } from "../../src/model/server-error.ts";
+import { titled } from "../titled.ts";
 
 /*
  * What servers of OpenAI's protocol really answer, by kind. Each kind has inputs that differ in form.
@@ -28,6 +29,43 @@ function replyOf(pieces: readonly object[]): ChatResponse {
   for (const one of pieces) builder.add(reader.piece(one));
   return builder.finish();
 }
+
+const whole = (data: unknown): ChatChunk => new ReplyReader("m").whole(data);
+const wholeOf = (message: object, more: object = {}, finish_reason: unknown = "stop"): object => ({
+  choices: [{ message: { role: "assistant", ...message }, finish_reason }],
+  ...more,
+});
+
+describe("a refusal", () => {
+  it.each<[string, unknown, string]>([
+    ["at the top, as older vLLM", { object: "error", message: "m", code: 400 }, "m"],
+    ["under detail, as FastAPI", { detail: "m" }, "m"],
+    ["under detail, in a list", { detail: [{ loc: ["body", "stop"], msg: "m" }] }, "body.stop: m"],
+    ["anywhere else", { oops: 1 }, '{"oops":1}'],
+    ["as a bare string", "m", "m"],
+  ])("complains %s", (_where, body, message) => {
+    expect(said(body, 400, { "x-request-id": "r" })).toMatchObject({ status: 400, message, requestId: "r" });
+  });
+
+  it.each([
+    [
+      "of a body that breaks",
+      new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) }),
+      "no explanation",
+    ],
+    ["of an empty body", "", "no explanation"],
+    ["of a page", "<html>", "<html>"],
+  ])("%s still has its status", async (_what, body, message) => {
+    const fetch = (): Promise<Response> => Promise.resolve(new Response(body, { status: 503 }));
+    const model = openai({ model: "m", apiKey: "k", baseURL: "http://127.0.0.1:1/v1", fetch });
+    const answer = model.chat({ messages: [{ role: "user", content: "x" }] }, { signal: new AbortController().signal });
+    await expect(answer).rejects.toMatchObject({
+      code: "MODEL_SERVER",
+      data: { status: 503 },
+      message: expect.stringContaining(message) as string,
+    });
+  });
+});
 
 describe("an error in an answer of status 200", () => {
   it.each<[string, unknown, object]>([
@@ -78,16 +116,16 @@ async function answered(body: string | readonly string[], type: string, stream =
 }
 
 describe("a body is read by what it is", () => {
-  const whole = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "fine" }, finish_reason: "stop" }] });
+  const message = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "fine" }, finish_reason: "stop" }] });
   const events = JSON.stringify(piece({ content: "fine" }, "stop"));
   it.each<[string, string | readonly string[], string]>([
     ["events as JSON", [events, "[DONE]"], "application/json"],
-    ["JSON as text", whole, "text/plain"],
-    ["JSON as events, behind spaces", `\n\n ${whole}`, "text/event-stream"],
+    ["JSON as text", message, "text/plain"],
+    ["JSON as events, behind spaces", `\n\n ${message}`, "text/event-stream"],
     ["an empty event", `data:\n\ndata: ${events}\n\ndata: [DONE]\n\n`, "text/event-stream"],
     ["comments and other fields", `: ping\n\nid: 1\nretry: 5\nevent: chunk\ndata:${events}\n\n`, "text/event-stream"],
     ["line ends of Windows, and no end", `data: ${events}\r\n\r\ndata: [DONE]`, "text/event-stream"],
-    ["a whole message as the only event", [whole, "[DONE]"], "text/event-stream"],
+    ["a whole message as the only event", [message, "[DONE]"], "text/event-stream"],
     [
       "an event of several lines",
       `data: ${events.slice(0, 20)}\ndata: ${events.slice(20)}\n\n`.replace('"index"\ndata: ', '"index"'),
@@ -127,6 +165,35 @@ describe("usage", () => {
     ["with reasoning inside", { usage: { ...counts, completion_tokens_details: { reasoning_tokens: 4 } } }, { outputTokens: 5 }],
   ])("%s", (_where, more, expected) => {
     expect(replyOf([{ ...piece({ content: "x" }, "stop"), ...more }]).usage).toMatchObject(expected);
+  });
+
+  it.each(
+    titled<readonly [unknown, unknown]>([
+      [
+        { ...counts, prompt_tokens_details: { cached_tokens: 2 } },
+        { inputTokens: 10, outputTokens: 5, cachedTokens: 2 },
+      ],
+      [
+        { ...counts, prompt_cache_hit_tokens: 2 },
+        { inputTokens: 10, outputTokens: 5, cachedTokens: 2 },
+      ],
+      [
+        { ...counts, prompt_tokens_details: { cached_tokens: 19 } },
+        { inputTokens: 10, outputTokens: 5 },
+      ],
+      [
+        { ...counts, prompt_tokens_details: null },
+        { inputTokens: 10, outputTokens: 5 },
+      ],
+      [{ ...counts, prompt_tokens: -3 }, undefined],
+      [{ ...counts, prompt_tokens: "3" }, undefined],
+      [{ prompt_tokens: 3 }, undefined],
+      [null, undefined],
+      ["many", undefined],
+    ]),
+  )("of a whole reply: %s", (_case, usage, expected) => {
+    const told = expected === undefined ? {} : { usage: expected };
+    expect(whole(wholeOf({ content: "x", refusal: null }, { usage }))).toEqual({ content: "x", finishReason: "stop", ...told });
   });
 
   it("in the choice", () => {
@@ -183,32 +250,62 @@ describe("calls", () => {
       [piece({ function_call: { name: "add", arguments: "" } }), piece({ function_call: { arguments: A } })],
       [["add", A]],
     ],
+    [
+      "in pieces, two at a time",
+      [
+        piece({ tool_calls: [{ index: 0, id: "x", function: { name: "add", arguments: "" } }] }),
+        piece({ tool_calls: [{ index: 1, id: "x", function: { name: "add", arguments: "" } }] }),
+        piece({ tool_calls: [{ index: 0, function: { arguments: A.slice(0, 3) } }] }),
+        piece({ tool_calls: [{ index: 1, function: { arguments: B } }] }),
+        piece({ tool_calls: [{ index: 0, function: { arguments: A.slice(3) } }] }),
+      ],
+      both,
+    ],
+    [
+      "without numbers, with arguments in pieces and as an object",
+      [
+        piece({ tool_calls: [{ id: "x", function: { name: "add", arguments: A.slice(0, 3) } }] }),
+        piece({ tool_calls: [{ function: { arguments: A.slice(3) } }] }),
+        piece({ tool_calls: [{ id: "y", function: { name: "add", arguments: { b: 2 } } }] }),
+      ],
+      both,
+    ],
+    [
+      "without numbers, ids and arguments",
+      [piece({ tool_calls: [{ function: { name: "now" } }, { function: { name: "then" } }] })],
+      [
+        ["now", "{}"],
+        ["then", "{}"],
+      ],
+    ],
     ["of the old form, whole", [{ choices: [{ message: { function_call: { name: "add", arguments: A } } }] }], [["add", A]]],
   ])("%s", (_what, pieces, expected) => {
     const { toolCalls, finishReason } = replyOf([...pieces, piece({}, "stop")]);
     expect(toolCalls.map(({ function: { name, arguments: args } }) => [name, args])).toEqual(expected);
     expect(finishReason).toBe("tool_calls");
-    for (const { id } of toolCalls) expect(id).toMatch(/^(?:x|call\d{5})$/);
+    for (const { id } of toolCalls) expect(id).toMatch(/^(?:[xy]|call\d{5})$/);
   });
 });
 
 describe("ends, choices and content", () => {
   it.each([
-    ["eos_found", "stop"],
-    ["FINISH_REASON_STOP", "stop"],
-    ["some_new_end", "stop"],
-    ["MAX_OUTPUT_TOKENS", "length"],
-    ["model_context_window_exceeded", "length"],
-    ["toolUse", "tool_calls"],
-    ["RECITATION", "content_filter"],
-    ["PROHIBITED_CONTENT", "content_filter"],
-    ["sensitive", "content_filter"],
-  ])("ends by %s: %s", (reason, expected) => {
-    expect(replyOf([piece({ content: "x" }, reason)]).finishReason).toBe(expected);
+    ["stop", "stop STOP eos end_turn eos_found FINISH_REASON_STOP some_new_end"],
+    ["length", "length MAX_TOKENS model_length MAX_OUTPUT_TOKENS model_context_window_exceeded"],
+    ["tool_calls", "tool_calls function_call toolUse"],
+    ["content_filter", "content_filter SAFETY RECITATION PROHIBITED_CONTENT sensitive"],
+  ])("ends by %s, which servers call %s", (expected, words) => {
+    for (const reason of words.split(" ")) {
+      expect(replyOf([piece({ content: "x" }, reason)]).finishReason, reason).toBe(expected);
+      expect(whole(wholeOf({ content: "x" }, {}, reason)).finishReason, reason).toBe(expected);
+    }
   });
 
   it.each(["error", "network_error", "insufficient_system_resource", "MALFORMED_FUNCTION_CALL", "abort"])("%s is a failure", (reason) => {
     expect(() => replyOf([piece({ content: "x" }, reason)])).toThrow(expect.objectContaining({ code: "MODEL_CUT" }));
+  });
+
+  it.each([undefined, null, ""])("%j is no end", (none) => {
+    expect(whole({ choices: [{ message: { content: "x" }, finish_reason: none }] }).finishReason).toBeUndefined();
   });
 
   it("reads one of several choices, in turns and side by side", () => {
@@ -247,6 +344,58 @@ describe("ends, choices and content", () => {
       text: "I add.",
       parts: { reasoning_content: "I add.", reasoning_details: [{ ...signed, text: "I add.", signature: "s" }] },
     });
+  });
+});
+
+describe("another shape than the protocol has", () => {
+  it.each([
+    ...[
+      null,
+      [],
+      "text",
+      {},
+      { hello: "world" },
+      { choices: [] },
+      { choices: null },
+      { choices: {} },
+      { choices: ["x"] },
+      { choices: [{}] },
+    ],
+    ...["x", { content: 7 }, { content: [7] }, { content: "x", tool_calls: "t" }, { content: "x", tool_calls: ["t"] }].map((message) => ({
+      choices: [{ message }],
+    })),
+    { choices: [{ message: { content: "x", tool_calls: [{ function: "t" }] } }] },
+    { choices: [{ message: { content: "x" }, finish_reason: 7 }] },
+  ])("%j is no reply", (data) => {
+    expect(() => whole(data)).toThrow(expect.objectContaining({ code: "MODEL_PROTOCOL" }));
+  });
+
+  it.each([
+    ...[
+      null,
+      [],
+      "text",
+      7,
+      { choices: "none" },
+      { choices: [null] },
+      { choices: [{ delta: [] }] },
+      { choices: [{ delta: { content: {} } }] },
+    ],
+  ])("%j is no piece", (data) => {
+    expect(() => new ReplyReader("m").piece(data)).toThrow(expect.objectContaining({ code: "MODEL_PROTOCOL" }));
+  });
+
+  it("names the kind of choices that are no list", () => {
+    expect(() => whole({ choices: null })).toThrow("got null");
+    expect(() => whole({})).toThrow("got undefined");
+  });
+
+  it("pieces may say nothing: usage alone, no choices, an empty delta", () => {
+    const reader = new ReplyReader("m");
+    for (const empty of [{ choices: [] }, {}, { choices: [{ finish_reason: null }] }, piece({ role: "assistant", content: null })])
+      expect(reader.piece(empty)).toEqual({});
+    const usage = { prompt_tokens: 1, completion_tokens: 2 };
+    expect(reader.piece({ choices: [], usage })).toEqual({ usage: { inputTokens: 1, outputTokens: 2 } });
   });
 });
 

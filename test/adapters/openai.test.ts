@@ -1,6 +1,4 @@
 import { inspect } from "node:util";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { openai, type OpenAIOptions } from "../../src/adapters/openai.ts";
@@ -14,6 +12,7 @@ import { DEFAULT_TIMEOUTS } from "../../src/model/timeouts.ts";
 import { type OpenAIStub, openaiStub, type StubReply } from "../../src/testing/index.ts";
 import type { StubOptions } from "../../src/testing/openai-stub.ts";
 import { BROKEN_TEXT, type StubFault } from "../../src/testing/stub-reply.ts";
+import { freePort } from "../kernel/free-port.ts";
 import { type CallSetup, callSetup, errorOf, until, WITH_NEXT_STEP, withSockets } from "../model/call-setup.ts";
 import { titled } from "../titled.ts";
 
@@ -52,6 +51,19 @@ async function at(options: StubOptions, more: Partial<OpenAIOptions> = {}): Prom
   stub = await openaiStub(options);
   const model = openai({ model: "stub-model", apiKey: KEY, baseURL: stub.url, price, ...more });
   return { ...callSetup({ random: () => 0, retry: { outage: 0 } }), model };
+}
+
+/** Carries out no request: keeps it, and answers "x". */
+function keeping(): { readonly fetch: typeof fetch; readonly sent: { url: string; headers: Headers; body: Record<string, unknown> }[] } {
+  const sent: ReturnType<typeof keeping>["sent"] = [];
+  return {
+    sent,
+    fetch: (url, init) => {
+      const body = JSON.parse(init?.body as string) as Record<string, unknown>;
+      sent.push({ url: typeof url === "string" ? url : "not a string", headers: new Headers(init?.headers as Headers), body });
+      return Promise.resolve(Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }] }));
+    },
+  };
 }
 
 function withoutKey(error: unknown): void {
@@ -344,22 +356,9 @@ describe("openai, what only a stream can do", () => {
 });
 
 describe("openai and the network", () => {
-  /** A port where nobody listens. */
-  async function deadPort(): Promise<number> {
-    const server = createServer();
-    await new Promise<void>((resolve) => {
-      server.listen(0, "127.0.0.1", resolve);
-    });
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-    return port;
-  }
-
   it("a server that is not there costs nothing and is told in words", async () => {
     const { deps, attempts, clock } = callSetup({ random: () => 0, retry: { outage: 0 } });
-    const model = openai({ model: "m", apiKey: KEY, baseURL: `http://127.0.0.1:${await deadPort()}/v1`, price });
+    const model = openai({ model: "m", apiKey: KEY, baseURL: `http://127.0.0.1:${await freePort()}/v1`, price });
     const error = await errorOf(withSockets(clock, callModel(model, request, deps)));
     expect(error).toMatchObject({ code: "MODEL_UNREACHABLE", data: { mayHaveRun: false, tries: 4 } });
     expect(error.message).toMatch(/ECONNREFUSED.*base URL/);
@@ -443,33 +442,25 @@ describe("openai and secrets", () => {
   });
 
   it("the idempotency key goes along as a header, and not at all where there is none", async () => {
-    const sent: (string | null)[] = [];
-    const answer: typeof fetch = (_url, init) => {
-      sent.push(new Headers(init?.headers as Headers).get("idempotency-key"));
-      return Promise.resolve(Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }] }));
-    };
+    const { fetch: answer, sent } = keeping();
     const model = openai({ model: "m", apiKey: KEY, fetch: answer });
     const { signal } = new AbortController();
     await model.chat(request, { signal, key: "a-0" });
     for await (const _ of model.stream(request, { signal, key: "a-1" }));
     await model.chat(request, { signal });
-    expect(sent).toEqual(["a-0", "a-1", null]);
+    expect(sent.map(({ headers }) => headers.get("idempotency-key"))).toEqual(["a-0", "a-1", null]);
   });
 
   it("what the environment says of other accounts is sent to OpenAI alone", async () => {
     vi.stubEnv("OPENAI_ORG_ID", "org-private");
     vi.stubEnv("OPENAI_PROJECT_ID", "proj-private");
     vi.stubEnv("OPENAI_ADMIN_KEY", "sk-admin-canary-1234567890");
-    const sent: Headers[] = [];
-    const answer: typeof fetch = (_url, init) => {
-      sent.push(new Headers(init?.headers as Headers));
-      return Promise.resolve(Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }] }));
-    };
+    const { fetch: answer, sent } = keeping();
     const { deps } = callSetup();
     await callModel(openai({ model: "m", apiKey: KEY, baseURL: "http://127.0.0.1:9/v1", fetch: answer }), request, deps);
     await callModel(openai({ model: "m", apiKey: KEY, fetch: answer }), request, deps);
     expect(
-      sent.map((headers) => [headers.get("openai-organization"), headers.get("openai-project"), headers.get("authorization")]),
+      sent.map(({ headers }) => [headers.get("openai-organization"), headers.get("openai-project"), headers.get("authorization")]),
     ).toEqual([
       [null, null, `Bearer ${KEY}`],
       ["org-private", "proj-private", `Bearer ${KEY}`],
@@ -484,17 +475,10 @@ describe("openai, made", () => {
 
   /** Where a model sends its requests, and by which key. */
   async function target(options: Partial<OpenAIOptions> = {}): Promise<{ url: string; key: string | null; body: Record<string, unknown> }> {
-    const seen: { url: string; key: string | null; body: Record<string, unknown> }[] = [];
-    const answer: typeof fetch = (url, init) => {
-      seen.push({
-        url: typeof url === "string" ? url : "not a string",
-        key: new Headers(init?.headers as Headers).get("authorization"),
-        body: JSON.parse(init?.body as string) as Record<string, unknown>,
-      });
-      return Promise.resolve(Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }] }));
-    };
+    const { fetch: answer, sent } = keeping();
     await openai({ model: "m", fetch: answer, ...options }).chat(request, { signal: new AbortController().signal });
-    return seen[0] as (typeof seen)[number];
+    const [{ url, headers, body } = expect.fail()] = sent;
+    return { url, key: headers.get("authorization"), body };
   }
 
   it("without key and base URL says how to give one", () => {
@@ -619,11 +603,7 @@ describe("importing the adapter", () => {
     }
     vi.resetModules();
     const fresh = (await import("../../src/adapters/openai.ts")).openai;
-    const model = fresh({
-      model: "m",
-      apiKey: KEY,
-      fetch: () => Promise.resolve(Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }] })),
-    });
+    const model = fresh({ model: "m", apiKey: KEY, fetch: keeping().fetch });
     expect(loaded).toEqual([]);
     await model.chat(request, { signal: new AbortController().signal });
     expect(loaded.toSorted()).toEqual(["openai"]);

@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEachFile } from "../after-file.ts";
-import { printed } from "./service-start.ts";
+import { kept, printed } from "./service-start.ts";
 import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
@@ -11,11 +10,6 @@ const POOLER = "pgbouncer";
 /** Whether there is a pooler to test with. Where there is none, that is told, because the tests that need it do not run. */
 export const hasPooler: boolean = spawnSync(POOLER, ["--version"]).status === 0;
 if (!hasPooler) process.stderr.write("\nTests behind a pooler do not run: pgbouncer is not installed\n");
-
-const running = new Set<ChildProcess>();
-afterEachFile(() => {
-  for (const child of running) child.kill("SIGKILL");
-});
 
 /** Starts PgBouncer in front of a server. @returns its address */
 export async function startPooler(server: { readonly port: number }, mode: "session" | "transaction"): Promise<string> {
@@ -27,9 +21,8 @@ export async function startPooler(server: { readonly port: number }, mode: "sess
   const options = { listen_addr: "127.0.0.1", listen_port: port, auth_type: "any", pool_mode: mode, unix_socket_dir: "" };
   const lines = Object.entries(options).map(([name, value]) => `${name} = ${value}`);
   writeFileSync(file, `[databases]\npostgres = host=127.0.0.1 port=${server.port} user=troupe\n[pgbouncer]\n${lines.join("\n")}\n`);
-  const child = spawn(POOLER, process.getuid?.() === 0 ? ["-u", "postgres", file] : [file], { stdio: ["ignore", "ignore", "pipe"] });
-  running.add(child);
-  child.once("close", () => running.delete(child));
+  const words = process.getuid?.() === 0 ? ["-u", "postgres", file] : [file];
+  const child = kept(spawn(POOLER, words, { stdio: ["ignore", "ignore", "pipe"] }));
   await printed(child, child.stderr, "process up");
   return `postgres://troupe@127.0.0.1:${port}/postgres`;
 }

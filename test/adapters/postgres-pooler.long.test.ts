@@ -4,7 +4,7 @@ import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { runDriverContract } from "../../src/testing/contracts/run-driver.ts";
-import { graphileEngine } from "./graphile-engine.ts";
+import { graphileEngine } from "./run-engines.ts";
 import { hasPooler, startPooler } from "./pooler-process.ts";
 import { hasPostgres } from "./postgres-process.ts";
 import { journalIn, newSchema, sharedServer } from "./postgres-setup.ts";

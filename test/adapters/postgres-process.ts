@@ -2,8 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { afterEachFile } from "../after-file.ts";
-import { printed, startAtPort } from "./service-start.ts";
+import { kept, printed, type Service, startService } from "./service-start.ts";
 
 /** Debian keeps the programs of the server out of the path. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -22,23 +21,10 @@ function userOf(name: string): { readonly uid: number; readonly gid: number } {
   return { uid: id("-u"), gid: id("-g") };
 }
 
-/** A real server on the loopback address, with an empty database. Its data outlive `kill`. */
-export interface PostgresProcess {
+/** A real server with an empty database. Its data outlive `kill`. */
+export interface PostgresProcess extends Service {
   readonly url: string;
-  readonly port: number;
-  /** Kills the server and all its processes. Connections end without a word. */
-  kill(): Promise<void>;
-  /** Starts it again at the same port over the same data, and resolves when it takes connections. */
-  restart(): Promise<void>;
-  /** It keeps its connections and answers nothing. */
-  pause(): void;
-  resume(): void;
 }
-
-const running = new Set<ChildProcess>();
-afterEachFile(() => {
-  for (const child of running) killAll(child);
-});
 
 /** Starts a server with data of its own. @param more options of the program `postgres` */
 export async function startPostgres(...more: readonly string[]): Promise<PostgresProcess> {
@@ -54,23 +40,8 @@ export async function startPostgres(...more: readonly string[]): Promise<Postgre
     ...["-D", data, "-p", String(at), "-c", "listen_addresses=127.0.0.1", "-c", `unix_socket_directories=${folder}`],
     ...more,
   ];
-  const begun = await startAtPort(async (free) => ({ port: free, child: await started(optionsAt(free), folder) }));
-  const { port } = begun;
-  let { child } = begun;
-  return {
-    url: `postgres://troupe@127.0.0.1:${port}/postgres`,
-    port,
-    async kill() {
-      const gone = new Promise((resolve) => child.once("close", resolve));
-      killAll(child);
-      await gone;
-    },
-    async restart() {
-      child = await started(optionsAt(port), folder);
-    },
-    pause: () => signalAll(child, "SIGSTOP"),
-    resume: () => signalAll(child, "SIGCONT"),
-  };
+  const service = await startService((port) => started(optionsAt(port), folder));
+  return { ...service, url: `postgres://troupe@127.0.0.1:${service.port}/postgres` };
 }
 
 function program(name: string): string {
@@ -88,22 +59,20 @@ function ownedFolder(): string {
 }
 
 async function started(options: readonly string[], cwd: string): Promise<ChildProcess> {
-  const child = spawn(program("postgres"), options, { ...runsAs, cwd, detached: true, stdio: ["ignore", "ignore", "pipe"] });
-  running.add(child);
-  child.once("close", () => running.delete(child));
+  const child = kept(
+    spawn(program("postgres"), options, { ...runsAs, cwd, detached: true, stdio: ["ignore", "ignore", "pipe"] }),
+    signalAll,
+  );
   await printed(child, child.stderr, "ready to accept connections");
   return child;
 }
 
-/** The server stands still first, so that it starts no process meanwhile. */
-function killAll(child: ChildProcess): void {
-  child.kill("SIGSTOP");
-  signalAll(child, "SIGKILL");
-}
-
 /** Signals the server and its processes, one for each connection. Each is the leader of a group of its own. */
-function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
+  const { pid } = child;
   if (pid === undefined) return;
+  // The server is stopped first, so that it starts no process meanwhile.
+  if (signal === "SIGKILL") child.kill("SIGSTOP");
   for (const one of [pid, ...childrenOf(pid)]) {
     try {
       process.kill(one, signal);

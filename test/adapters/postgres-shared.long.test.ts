@@ -2,7 +2,6 @@
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
-import { postgres } from "../../src/adapters/postgres.ts";
 import { postgresBudget } from "../../src/adapters/postgres-budget.ts";
 import { postgresLimits } from "../../src/adapters/postgres-limits.ts";
 import { postgresStore } from "../../src/adapters/postgres-store.ts";
@@ -11,8 +10,6 @@ import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import type { MessageToStore } from "../../src/memory/message-store.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
-import { apply } from "../../src/runtime/record/apply.ts";
-import { RunState } from "../../src/runtime/record/run-state.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
@@ -118,46 +115,6 @@ describe.runIf(hasPostgres)("what processes share in Postgres", () => {
     expect(Number(spends?.cost)).toBeLessThanOrEqual(amount);
     // Every call of a run is in its record, so the pool knows the sum of the records and nothing else.
     expect(known).toEqual({ amount, spent: recorded, held: 0 });
-  });
-
-  it("PostgresPool.G1 PostgresPool.G4 teams on three workers spend a dollar together, and no more", async () => {
-    const server = await startPostgres();
-    const program = await sourceProgram(fileURLToPath(new URL("postgres-shared-child.ts", import.meta.url)));
-    await queried(server, RECORD);
-    const [name, amount] = ["tenant", 1_000_000];
-    let kills = 0;
-    const workers = ["a", "b", "c"].map((worker) =>
-      killedOften(
-        program,
-        { kind: "team", url: server.url, name, amount, runs: [0, 1, 2, 3].map((n) => `${worker}${n}`) },
-        { kills: 6, life: () => between(800, 2_000), killed: () => (kills += 1) },
-      ),
-    );
-    const all = Promise.all(workers);
-    await sleep(systemClock, between(2_000, 4_000));
-    await server.kill();
-    await server.restart();
-    await all;
-    const [spends] = await queried<{ cost: string; calls: number }>(server, "SELECT sum(cost) AS cost, count(*)::int AS calls FROM spends");
-    const journal = postgres({ url: server.url });
-    let recorded = 0;
-    for (const { runId } of await journal.runs()) {
-      const state = new RunState(runId);
-      for await (const event of journal.read(runId, 0)) apply(state, event);
-      recorded += state.ledger.spent + state.ledger.held;
-    }
-    await journal.close();
-    const budget = postgresBudget({ url: server.url, name });
-    const known = await budget.amounts();
-    await budget.close();
-    figure(
-      `teams: ${kills} kills, ${spends?.calls} calls, spent ${Number(spends?.cost)}, recorded ${recorded}, known ${JSON.stringify(known)}`,
-    );
-    expect(kills).toBeGreaterThan(5);
-    expect(Number(spends?.cost)).toBeLessThanOrEqual(recorded);
-    // The budget knows what the records of the runs have, and nothing else.
-    expect(known).toEqual({ amount, spent: recorded, held: 0 });
-    expect(recorded).toBeLessThanOrEqual(amount);
   });
 
   it.each(["SIGKILL", "SIGSTOP"] as const)(

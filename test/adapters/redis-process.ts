@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { afterEachFile } from "../after-file.ts";
-import { printed, startAtPort } from "./service-start.ts";
+import { kept, printed, type Service, startService } from "./service-start.ts";
 
 const SERVER = "redis-server";
 
@@ -9,49 +8,17 @@ const SERVER = "redis-server";
 export const hasRedis = spawnSync(SERVER, ["--version"]).status === 0;
 if (!hasRedis) process.stderr.write("\nRedis tests do not run: redis-server is not installed\n");
 
-/** A real server on this machine alone, without anything on the disk. */
-export interface RedisProcess {
+/** A real server without anything on the disk: a kill ends it as a power cut would, and it starts again empty. */
+export interface RedisProcess extends Service {
   readonly url: string;
-  readonly port: number;
-  /** Ends it as a power cut would; all it held is gone. */
-  kill(): Promise<void>;
-  /** Starts it again, empty, at the same port. */
-  restart(): Promise<void>;
-  /** It takes connections and answers nothing. */
-  pause(): void;
-  resume(): void;
 }
-
-const running = new Set<ChildProcess>();
-afterEachFile(() => {
-  for (const child of running) child.kill("SIGKILL");
-});
 
 export async function startRedis(...more: readonly string[]): Promise<RedisProcess> {
-  const begun = await startAtPort(async (free) => ({ port: free, child: await started(free, more) }));
-  const { port } = begun;
-  let { child } = begun;
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    port,
-    async kill() {
-      const gone = new Promise((resolve) => child.once("close", resolve));
-      child.kill("SIGKILL");
-      await gone;
-    },
-    async restart() {
-      child = await started(port, more);
-    },
-    pause: () => void child.kill("SIGSTOP"),
-    resume: () => void child.kill("SIGCONT"),
-  };
-}
-
-async function started(port: number, more: readonly string[]): Promise<ChildProcess> {
-  const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", scratchFolder(), ...more];
-  const child = spawn(SERVER, options, { stdio: ["ignore", "pipe", "pipe"] });
-  running.add(child);
-  child.once("close", () => running.delete(child));
-  await printed(child, child.stdout, "Ready to accept connections");
-  return child;
+  const service = await startService(async (port) => {
+    const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", scratchFolder(), ...more];
+    const child = kept(spawn(SERVER, options, { stdio: ["ignore", "pipe", "pipe"] }));
+    await printed(child, child.stdout, "Ready to accept connections");
+    return child;
+  });
+  return { ...service, url: `redis://127.0.0.1:${service.port}` };
 }

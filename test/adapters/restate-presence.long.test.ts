@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { restateDriver } from "../../src/adapters/restate.ts";
 import { freePort } from "../kernel/free-port.ts";
 import { type Door, door } from "../server/served-team.ts";
-import { startDoomed } from "./doomed-process.ts";
+import { startDoomed } from "./run-engines.ts";
 import { hasRestate, startRestate } from "./restate-process.ts";
 
 describe.runIf(hasRestate)("the workers of a fleet on Restate", async () => {
@@ -24,7 +24,7 @@ describe.runIf(hasRestate)("the workers of a fleet on Restate", async () => {
       },
       { teams: ["x"], concurrency: 2 },
     );
-    const doomed = await startDoomed(new URL("restate-child.ts", import.meta.url), { ingress, admin, team: "y" });
+    const doomed = await startDoomed({ team: "y", restate: { ingress, admin } });
     await driver.submit({ runId: "b", team: "y", idea: "a poem" });
     await driver.submit({ runId: "a", team: "x", idea: "a poem" });
     await Promise.all([begun.passed, doomed.took]);

@@ -1,11 +1,11 @@
 // @module-tag fleet
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { restateDriver } from "../../src/adapters/restate.ts";
-import type { Delivery, FleetDriver, RunDriver, Handled, Working } from "../../src/team/run-driver.ts";
+import type { Delivery, FleetDriver, Handled, Working } from "../../src/team/run-driver.ts";
 import { runDriverContract } from "../../src/testing/index.ts";
 import type { RunEngine } from "../../src/testing/contracts/run-driver.ts";
 import { door } from "../server/served-team.ts";
-import { startDoomed } from "./doomed-process.ts";
+import { engineOf } from "./run-engines.ts";
 import { hasRestate, type RestateProcess, startRestate } from "./restate-process.ts";
 
 describe.runIf(hasRestate)("with a real server of Restate", () => {
@@ -16,19 +16,11 @@ describe.runIf(hasRestate)("with a real server of Restate", () => {
     const server = await startRestate();
     servers.push(server);
     const { ingress, admin } = server;
-    const opened: RunDriver[] = [];
-    return {
-      open() {
-        const driver = restateDriver({ ingress, admin });
-        opened.push(driver);
-        return driver;
-      },
-      doomed: (team) => startDoomed(new URL("restate-child.ts", import.meta.url), { ingress, admin, team }),
-      async close() {
-        for (const driver of opened) await driver.close();
-        await server.kill();
-      },
-    };
+    return engineOf(
+      () => restateDriver({ ingress, admin }),
+      (team) => ({ team, restate: { ingress, admin } }),
+      () => server.kill(),
+    );
   }
 
   runDriverContract({ describe, it, expect }, { name: "restateDriver", make: engine });

@@ -45,7 +45,7 @@ export interface Connection {
 }
 
 export async function connection(file: string): Promise<Connection> {
-  const native = new (await loadDriver()).libsql(file, { timeout: 1_000 });
+  const native = new (await loadDriver())(file, { timeout: 1_000 });
   const all = (sql: string, values: readonly SqlValue[] = []): SqlRow[] => native.prepare(sql).raw().all(values) as SqlRow[];
   return {
     exec: (sql) => void native.exec(sql),

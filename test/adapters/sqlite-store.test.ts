@@ -139,7 +139,7 @@ describe("a store in a file", () => {
 });
 
 describe("one store of several storages", () => {
-  it("is not closed by one of them under a change of another, which waits for its turn to write", async () => {
+  it("OpenedFile.F1 is not closed by one of them under a change of another, which waits for its turn to write", async () => {
     const path = newFile("memory.db");
     const store = sqliteStore({ path });
     const [one, two] = ["one", "two"].map((roleId) => new MemoryStorage({ roleId, store })) as [MemoryStorage, MemoryStorage];

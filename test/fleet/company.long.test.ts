@@ -6,7 +6,7 @@ import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { fileObjects } from "../../src/adapters/objects.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
 import { demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
-import { runFolder } from "../../src/fleet/run-project.ts";
+import { runFolder } from "../../src/fleet/run-workspaces.ts";
 import { type RunDriver, runWorkspaces, startWorker } from "../../src/fleet/index.ts";
 import { canonical, type ChatRequest, type ChatResponse, memoryJournal, type RunEvent, type Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
@@ -19,6 +19,7 @@ import { Member, troublesOf } from "./member.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { calculatorAnswer } from "../roles/calculator.ts";
 import { startProvider } from "./provider.ts";
+import { eventsOf } from "../team/recorded.ts";
 
 const TEAMS = fileURLToPath(new URL("company-teams.mjs", import.meta.url));
 const ideas = await demoIdeas();
@@ -79,12 +80,6 @@ async function projectAt(root: string): Promise<unknown> {
   return { files, log, status };
 }
 
-async function recordOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
-}
-
 function isFinished(events: readonly RunEvent[]): boolean {
   const last = events.at(-1);
   return last?.type === "run.ended" && last.status === "finished";
@@ -103,7 +98,7 @@ async function madeAlone(): Promise<ReadonlyMap<string, Made>> {
   for (const team of await teamsWith({ journal, workspaces: { folderOf: (runId) => runFolder(folder, runId) } })) {
     const { status, output } = await team.run(ideaOf(team.name), { id: team.name }).result;
     expect([team.name, status, /: done$|^All \d+ tests passed/m.test(output?.content ?? "")]).toEqual([team.name, "finished", true]);
-    const record = canonical(await recordOf(journal, team.name));
+    const record = canonical(await eventsOf(journal, team.name));
     projects.set(team.name, { project: await projectAt(runFolder(folder, team.name)), record });
   }
   return projects;
@@ -122,7 +117,7 @@ it(
     while ((await driver.list({ limit: 1 })).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
     await worker.drain();
     for (const { team, runId } of submitted) {
-      const events = await recordOf(journal, runId);
+      const events = await eventsOf(journal, runId);
       const { project, record } = alone.get(team.name) ?? {};
       expect([runId, isFinished(events), await projectAt(runFolder(folder, runId))]).toEqual([runId, true, project]);
       expect(canonical(events)).toBe(record);
@@ -190,7 +185,7 @@ describe.runIf(hasPostgres)("companies on machines that die", async () => {
       const resumes: string[] = [];
       const visitor = runWorkspaces({ objects: fileObjects({ dir: shared }), folder: scratchFolder() });
       for (const { team, runId } of runs) {
-        const events = await recordOf(journal, runId);
+        const events = await eventsOf(journal, runId);
         const root = join(scratchFolder(), runId);
         await visitor.copy(runId, journal, root);
         const { project, record } = alone.get(team) ?? {};

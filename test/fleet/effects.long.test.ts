@@ -1,26 +1,24 @@
 // @module-tag fleet
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { graphileDriver } from "../../src/adapters/graphile.ts";
 import { postgres } from "../../src/adapters/postgres.ts";
-import { canonical, memoryJournal, type RunEvent } from "../../src/index.ts";
+import { canonical, memoryJournal } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { effectTeam, remoteEffects, startWorker } from "../../src/fleet/index.ts";
 import { effectPortContract } from "../../src/testing/index.ts";
 import { hasPostgres, type PostgresProcess, startPostgres } from "../adapters/postgres-process.ts";
+import { type Child, startProgram } from "../adapters/program-process.ts";
+import { sourceProgram } from "../kernel/source-program.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { asker, type Death, ideaOf, kinds, mayHappenTwice, type Part, points } from "./effect-child.ts";
-import { type EffectProcess, startEffectProcess } from "./effect-process.ts";
 import { figure } from "../long.ts";
+import { eventsOf } from "../team/recorded.ts";
 
 const RUNS = 12;
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
-}
+const program = await sourceProgram(fileURLToPath(new URL("effect-child.ts", import.meta.url)));
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
@@ -29,11 +27,7 @@ function pause(ms: number): Promise<void> {
 describe.runIf(hasPostgres)("effects over Postgres", async () => {
   const server = hasPostgres ? await startPostgres() : undefined;
   const url = server?.url ?? "";
-  const children: EffectProcess[] = [];
-  afterAll(async () => {
-    for (const child of children) await child.kill();
-    await server?.kill();
-  });
+  afterAll(() => server?.kill());
   let schemas = 0;
 
   effectPortContract(
@@ -67,7 +61,7 @@ describe.runIf(hasPostgres)("effects over Postgres", async () => {
     async () => {
       const done = join(scratchFolder(), "done.txt");
       appendFileSync(done, "");
-      const deaths = await killAtEveryPoint({ url, schema: "kills", done, runs: RUNS }, server, children);
+      const deaths = await killAtEveryPoint({ url, schema: "kills", done, runs: RUNS }, server);
       const journal = postgres({ url, schema: "kills" });
       const starts = await startsIn(journal);
       const times = countOf(readFileSync(done, "utf8").trim().split("\n"));
@@ -101,11 +95,7 @@ describe.runIf(hasPostgres)("effects over Postgres", async () => {
 type Setting = Omit<Part, "role" | "dies">;
 
 /** Lets coordinator and worker die at each of their points in turn, the database sometimes, and starts them again. @returns the deaths by place */
-async function killAtEveryPoint(
-  setting: Setting,
-  server: PostgresProcess | undefined,
-  children: EffectProcess[],
-): Promise<ReadonlyMap<string, number>> {
+async function killAtEveryPoint(setting: Setting, server: PostgresProcess | undefined): Promise<ReadonlyMap<string, number>> {
   const deaths = new Map<string, number>();
   const count = (place: string): void => void deaths.set(place, (deaths.get(place) ?? 0) + 1);
   const begun = { coordinator: 0, worker: 0 };
@@ -114,17 +104,18 @@ async function killAtEveryPoint(
     const nth = Math.floor(begun[role] * (role === "worker" ? 1 : 1.25));
     const dies = begun[role] < 2 * setting.runs ? deathsOf[role][nth % deathsOf[role].length] : undefined;
     begun[role] += 1;
-    const child = startEffectProcess({ ...setting, role, ...(dies === undefined ? {} : { dies }) });
-    children.push(child);
-    return { child, place: `${role}, ${dies?.kind}, ${dies?.point}` };
+    const child = startProgram(program, { ...setting, role, ...(dies === undefined ? {} : { dies }) });
+    const living: Living = { child, place: `${role}, ${dies?.kind}, ${dies?.point}`, end: undefined };
+    void child.ended.then((end) => (living.end = end));
+    return living;
   };
   const living = { coordinator: start("coordinator"), worker: start("worker") };
-  for (let turn = 1; !living.coordinator.child.isDone; turn += 1) {
+  for (let turn = 1; living.coordinator.end !== 0; turn += 1) {
     await pause(50);
     for (const role of ["coordinator", "worker"] as const) {
-      const { child, place } = living[role];
-      if (!child.hasEnded || child.isDone) continue;
-      count(child.wasKilled ? place : `${role}, of a fault`);
+      const { place, end } = living[role];
+      if (end === undefined || end === 0) continue;
+      count(end === "SIGKILL" ? place : `${role}, of a fault`);
       living[role] = start(role);
     }
     if (turn % 150 > 0) continue;
@@ -132,13 +123,16 @@ async function killAtEveryPoint(
     await server?.kill();
     await server?.restart();
   }
-  await living.worker.child.kill();
+  living.worker.child.kill("SIGKILL");
+  await living.worker.child.ended;
   return deaths;
 }
 
 interface Living {
-  readonly child: EffectProcess;
+  readonly child: Child;
   readonly place: string;
+  /** The exit code or the signal that ended it. */
+  end: number | string | undefined;
 }
 
 /** The deaths of each role in turn. */

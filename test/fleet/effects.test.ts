@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canonical, type ChatModel, defineAction, defineRole, memoryJournal, type RunEvent, Team, usd } from "../../src/index.ts";
+import { canonical, type ChatModel, defineAction, defineRole, memoryJournal, Team, usd } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { askServedModel, effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";
@@ -10,6 +10,7 @@ import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { effectPortContract, memoryRunDriver, scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
+import { eventsOf } from "../team/recorded.ts";
 
 const kit = { describe, it, expect };
 
@@ -45,12 +46,6 @@ function gate<T = void>(): Gate<T> {
   let resolve = (_value: T): void => undefined;
   const promise = new Promise<T>((opened) => (resolve = opened));
   return { promise, resolve: (value) => resolve(value) };
-}
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
 }
 
 function smith(journal: Journal, effects?: ReturnType<typeof remoteEffects>, here: () => Promise<unknown> = async () => "a nail"): Team {

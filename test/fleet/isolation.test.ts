@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { Isolation, MAX_ALONE, mayEndProcess } from "../../src/fleet/isolation.ts";
 import { effectTeam, remoteEffects, type RunDriver, startWorker } from "../../src/fleet/index.ts";
 import type { Working } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
+import { eventsOf } from "../team/recorded.ts";
 
 const { signal } = new AbortController();
 
@@ -71,12 +72,6 @@ function pair({ journal, effects }: World): Team {
     run: (ctx) => ctx.step("do", { of: ctx.text }, async () => (await effects[ctx.text]?.()) ?? "done"),
   });
   return new Team({ name: "pair", roles: [defineRole({ name: "Ann", actions: [Do] })], journal });
-}
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
 }
 
 /** A journal with a run "bad" whose owners have died twice without an answer. */

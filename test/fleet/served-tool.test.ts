@@ -9,12 +9,7 @@ import type { EffectPort } from "../../src/kernel/effect.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { memoryRunDriver, type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
-}
+import { eventsOf } from "../team/recorded.ts";
 
 /** Calls the tool once, and then repeats what it was told. */
 function caller(): ScriptedModel {

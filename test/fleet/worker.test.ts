@@ -2,20 +2,15 @@ import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/kernel/clock.ts";
 import type { Logger } from "../../src/kernel/emit.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
-import { canonical, defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { canonical, defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { startWorker, type Delivery, type RunDriver } from "../../src/fleet/index.ts";
 import type { DeliveryHandler, RunJob } from "../../src/team/run-driver.ts";
 import { memoryRunDriver, simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 import { codeOf } from "../../src/testing/contracts/contract-kit.ts";
-
-/** A gate that a step waits at. */
-function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
-}
+import { door } from "../server/served-team.ts";
+import { eventsOf } from "../team/recorded.ts";
 
 interface Shop {
   readonly journal: Journal;
@@ -51,12 +46,6 @@ function handed(ended = new Promise<void>(() => undefined)): {
   };
   const whole: Delivery = { runId: "a", team: "tailors", attempt: 1, signal: new AbortController().signal };
   return { driver, deliver: (job) => handler?.({ ...whole, ...job }) ?? Promise.reject(new Error("no worker")) };
-}
-
-async function eventsOf(journal: Journal, runId: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(event);
-  return events;
 }
 
 async function idle(driver: RunDriver): Promise<void> {
@@ -100,9 +89,9 @@ describe("a worker", () => {
   it("FleetWorker.W1 drives a run once at a time, also when it is delivered twice", async () => {
     const { driver, deliver } = handed();
     const journal = memoryJournal();
-    const held = gate();
+    const held = door();
     const told: string[] = [];
-    const teams = [shop({ journal, step: () => held.opened.then(() => "cut") })];
+    const teams = [shop({ journal, step: () => held.passed.then(() => "cut") })];
     const worker = await startWorker({ driver, journal, teams, logger: recorded(told) });
     const both = [deliver({ idea: "a coat" }), deliver({ idea: "a coat", attempt: 2 })];
     expect(worker.runs).toBe(1);
@@ -114,16 +103,16 @@ describe("a worker", () => {
 
   it("FleetWorker.W4 Driven.R1 StepsInFlight.F1 drains after the steps in flight, and another worker repeats none of them", async () => {
     const [journal, driver] = [memoryJournal(), memoryRunDriver()];
-    const [held, reached] = [gate(), gate()];
+    const [held, reached] = [door(), door()];
     const step = async (): Promise<string> => {
       reached.open();
-      await held.opened;
+      await held.passed;
       return "cut a coat";
     };
     const team = shop({ journal, driver, step });
     const worker = await startWorker({ driver, journal, teams: [team] });
     await team.submit("a coat", { id: "a" });
-    await reached.opened;
+    await reached.passed;
     const drained = worker.drain();
     const late = await startWorker({ driver, journal, teams: [shop({ journal, step: () => Promise.reject(new Error("cut twice")) })] });
     held.open();
@@ -137,7 +126,7 @@ describe("a worker", () => {
 
   it("FleetWorker.W4 waits for a call of five minutes, and another worker has its answer", async () => {
     const [journal, driver, clock] = [memoryJournal(), memoryRunDriver(), simulatedClock()];
-    const reached = gate();
+    const reached = door();
     const step = async (): Promise<string> => {
       reached.open();
       await sleep(clock, 300_000);
@@ -146,7 +135,7 @@ describe("a worker", () => {
     const team = shop({ journal, driver, step });
     const old = await startWorker({ driver, journal, teams: [team], grace: 600_000, clock });
     await team.submit("a coat", { id: "a" });
-    await reached.opened;
+    await reached.passed;
     const late = await startWorker({ driver, journal, teams: [shop({ journal, step: () => Promise.reject(new Error("cut twice")) })] });
     const drained = old.drain();
     await clock.advance(300_000);
@@ -158,19 +147,19 @@ describe("a worker", () => {
 
   it("FleetWorker.W4 drains before it ends when its engine cannot continue", async () => {
     const journal = memoryJournal();
-    const [held, reached] = [gate(), gate()];
+    const [held, reached] = [door(), door()];
     let fail = (): void => undefined;
     const { driver, deliver } = handed(
       new Promise((_resolve, reject) => (fail = () => reject(new JournalError("GONE", "Expected an engine.")))),
     );
     const step = async (): Promise<string> => {
       reached.open();
-      await held.opened;
+      await held.passed;
       return "cut a coat";
     };
     const worker = await startWorker({ driver, journal, teams: [shop({ journal, step })] });
     const verdict = deliver({ idea: "a coat" });
-    await reached.opened;
+    await reached.passed;
     fail();
     let isOver = false;
     const ended = codeOf(() => worker.ended).finally(() => (isOver = true));
@@ -183,7 +172,7 @@ describe("a worker", () => {
 
   it("FleetWorker.W4 stops a step that does not end within the grace, and the run continues elsewhere", async () => {
     const [journal, driver, clock] = [memoryJournal(), memoryRunDriver(), simulatedClock()];
-    const reached = gate();
+    const reached = door();
     const step = (): Promise<string> => {
       reached.open();
       return new Promise(() => undefined);
@@ -191,7 +180,7 @@ describe("a worker", () => {
     const team = shop({ journal, driver, step });
     const worker = await startWorker({ driver, journal, teams: [team], grace: 60_000, clock });
     await team.submit("a coat", { id: "a" });
-    await reached.opened;
+    await reached.passed;
     const drained = worker.drain();
     await clock.advance(60_000);
     await drained;
@@ -230,7 +219,7 @@ describe("a worker", () => {
     const [mine, other] = [processes.start().journal, processes.start().journal];
     await other.create("a");
     const { epoch } = await other.claim("a");
-    const reached = gate();
+    const reached = door();
     const step = (): Promise<string> => {
       reached.open();
       return new Promise(() => undefined);
@@ -239,7 +228,7 @@ describe("a worker", () => {
     expect(await deliver({ idea: "a coat", attempt: 3 })).toEqual({ is: "again", after: 2000 });
     await other.release("a", epoch);
     const drained = deliver({ idea: "a coat", attempt: 3 });
-    await reached.opened;
+    await reached.passed;
     await worker.drain();
     expect(await drained).toMatchObject({ is: "again", after: 0, isUntried: true });
     expect(await deliver({ idea: "a coat" })).toEqual({ is: "again", after: 0, isUntried: true });
