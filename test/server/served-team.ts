@@ -5,7 +5,7 @@ import { createClient, type RunClient } from "../../src/client/index.ts";
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { ROUTES } from "../../src/server/routes.ts";
-import { ErrorSchema } from "../../src/server/wire-schemas.ts";
+import { ErrorSchema } from "../../src/client/wire.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
 import type { ServerOptions } from "../../src/server/server-options.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
