@@ -6,7 +6,7 @@ import { shownText } from "../../kernel/value-text.ts";
 import type { CellEnd } from "./cell-run.ts";
 import type { Manifest } from "./manifest.ts";
 import { endsOf, errorText, type Row, rowsOf } from "./tables.ts";
-import { type SweepSpending, SweepUse } from "./cell-use.ts";
+import { type SweepSpending, sweepUse } from "./cell-use.ts";
 import { finishedIn, manifestIn } from "./sweep-folder.ts";
 
 export interface FailedRun {
@@ -52,7 +52,7 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
     return end?.kind === "failed" ? [{ cell: job.cell, rep: job.rep, error: errorText(end), place: end.place }] : [];
   });
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
-  const { spending } = new SweepUse(finished);
+  const { use: _use, ...spending } = sweepUse(finished);
   const params = Object.keys(cells[0] ?? {});
   return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, ms, params, rows, series };
 }
