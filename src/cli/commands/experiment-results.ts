@@ -4,7 +4,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import { formatCost, usd } from "../../model/money.ts";
 import { csvTable, experimentTable as tableOf, heldSeries, plotHtml, plotSvg, readExperiment, type Row } from "../../research/index.ts";
-import type { KeptExperiment } from "../../research/experiment/results.ts";
+import type { KeptExperiment } from "../../research/experiment/sweep-folder.ts";
 import type { SweepSpending, ModelSpending } from "../../research/experiment/cell-use.ts";
 import type { PlotOptions } from "../../research/plot/plot-options.ts";
 import type { ExitCode } from "../errors.ts";

@@ -12,7 +12,7 @@ import type { RunEvent } from "../../index.ts";
 import type { CellEnd } from "./cell-run.ts";
 import { anExperiment, type AnyExperiment, type CellReply, isWhole } from "./experiment.ts";
 import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds } from "./process-slot.ts";
-import { readExperiment } from "./results.ts";
+import { readExperiment } from "./sweep-folder.ts";
 import { errorText, type Row, rowOf } from "./tables.ts";
 
 export interface ReplayCellOptions extends ProcessBounds {
