@@ -1,7 +1,13 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { debugMemory, type MemoryReport } from "../../inspector/memory-debug.ts";
-import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
-import { MAX_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
+import {
+  MAX_CHARACTERS,
+  type SnapshotContent,
+  exportSnapshot,
+  importContent,
+  readSnapshot,
+  snapshotLines,
+} from "../../inspector/memory-snapshot.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createHash } from "node:crypto";
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../../src/index.ts";
-import { offlineSource } from "../../../src/inspector/page/offline-source.ts";
+import { offlineSource } from "../../../src/inspector/page/run-source.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 import { filesBelow, root } from "../../architecture/read-house.ts";
 import { readFileSync } from "node:fs";
