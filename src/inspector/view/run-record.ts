@@ -35,8 +35,6 @@ export class RunRecord {
   readonly files: FileFact[] = [];
   readonly ticks: TickFact[] = [];
   readonly deliveries: DeliveryTable = new DeliveryTable();
-  /** Indexes of activations by role, in order: they do not overlap. */
-  readonly byRole: Map<string, number[]> = new Map();
   readonly #byAct = new Map<string, number>();
   readonly #byMessage = new Map<string, number>();
   readonly #openSteps = new Map<string, number>();
@@ -130,9 +128,6 @@ export class RunRecord {
     };
     this.activations.push(activation);
     this.#byAct.set(act, index);
-    const own = this.byRole.get(role) ?? [];
-    this.byRole.set(role, own);
-    own.push(index);
     return activation;
   }
 
