@@ -3,8 +3,6 @@ import type { Journal } from "../runtime/record/journal.ts";
 
 /** Bytes that one pull of a client takes. A larger event is sent in pieces. */
 export const CHUNK: number = 64 * 1024;
-/** Bytes of the frames of one run that are kept for its watchers. */
-const KEPT = 2 * CHUNK;
 
 const encoder = new TextEncoder();
 
@@ -33,57 +31,20 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Takes frames until the next one would fill more than a chunk; the first one always fits. */
-class Page {
-  readonly frames: Uint8Array[] = [];
-  #bytes = 0;
-
-  /** @returns false where the frame has no room */
-  add(frame: Uint8Array): boolean {
-    this.#bytes += frame.length;
-    if (this.frames.length > 0 && this.#bytes > CHUNK) return false;
-    this.frames.push(frame);
-    return true;
-  }
-}
-
-/**
- * The latest events of a run that is driven and watched here, as frames that its watchers share.
- *
- * RecentFrames.F1 (`add`) kept frames take at most 128 kB, or there is one. A run that begins again under its id has no frame from before.
- */
-export class RecentFrames {
-  #first = 0;
-  #frames: Uint8Array[] = [];
-  #bytes = 0;
-
-  add(event: RunEvent): void {
-    if (event.seq !== this.#first + this.#frames.length) [this.#first, this.#frames, this.#bytes] = [event.seq, [], 0];
-    const frame = frameOf(event);
-    this.#frames.push(frame);
-    this.#bytes += frame.length;
-    while (this.#bytes > KEPT && this.#frames.length > 1) {
-      this.#bytes -= this.#frames.shift()?.length ?? 0;
-      this.#first += 1;
-    }
-  }
-
-  /** Returns the frames of one chunk; none where the first is not kept. */
-  from(seq: number): readonly Uint8Array[] {
-    const page = new Page();
-    if (seq >= this.#first) this.#frames.slice(seq - this.#first).every((frame) => page.add(frame));
-    return page.frames;
-  }
-}
-
 /** Reads the events of one chunk as frames; none at the end of the record. @throws JournalError as `read` of the journal */
 export async function readFrames(journal: Pick<Journal, "read">, runId: string, from: number): Promise<readonly Uint8Array[]> {
-  const page = new Page();
+  const frames: Uint8Array[] = [];
+  let bytes = 0;
   try {
-    for await (const event of journal.read(runId, from)) if (!page.add(frameOf(event))) break;
+    for await (const event of journal.read(runId, from)) {
+      const frame = frameOf(event);
+      bytes += frame.length;
+      if (frames.length > 0 && bytes > CHUNK) break;
+      frames.push(frame);
+    }
   } catch (error) {
     // The events before a damaged one are good. A reading that begins with it fails.
-    if (page.frames.length === 0) throw error;
+    if (frames.length === 0) throw error;
   }
-  return page.frames;
+  return frames;
 }

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../kernel/clock.ts";
-import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
+import type { Observed, RunNotice } from "../runtime/record/event.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
-import { readFrames, RecentFrames } from "./event-frames.ts";
+import { readFrames } from "./event-frames.ts";
 
 /** The notices that watchers of a run get besides its events. */
 const NOTICES: readonly RunNotice["type"][] = [
@@ -33,21 +33,19 @@ interface Observable {
 /** A run with followers. */
 interface Feed {
   readonly followers: Set<Follower>;
-  frames: RecentFrames;
   /** Ends the subscriptions to its notices, or the watch of its record. */
   leave: () => void;
 }
 
 /**
- * The followers of the runs of a server. It owns the followers of each run with their frames, and the subscriptions to notices and the watches
- * of records, which exist only while a run has followers.
+ * The followers of the runs of a server. It owns the followers of each run, and the subscriptions to notices and the watches of records, which exist only while a run has followers.
  *
- * RunFeeds.F1 (`grew`) a follower is notified of growth and fetches events itself, so that a slow one has no queue.
+ * RunFeeds.F1 (`changed`) a follower is notified of growth and fetches events itself, so that a slow one has no queue.
  * RunFeeds.F2 (`follow`) nothing is kept of a run without followers.
  * RunFeeds.F3 (`changed`) followers are notified at once of a change that this server makes in a run at rest.
- * RunFeeds.F4 (`#listen`) a followed run that this server does not drive has one watch of its record, for what other processes do, and no frame:
- * its words may be erased.
- * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading.
+ * RunFeeds.F4 (`#listen`) a followed run that this server does not drive has one watch of its record, for what other processes do.
+ * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading, unless the record has
+ * grown since it began.
  */
 export class RunFeeds {
   readonly #journal: Journal;
@@ -75,12 +73,8 @@ export class RunFeeds {
     return this.#driven.has(runId);
   }
 
-  grew(event: RunEvent): void {
-    this.#feeds.get(event.runId)?.frames.add(event);
-    this.changed(event.runId);
-  }
-
   changed(runId: string): void {
+    this.#readings.clear();
     for (const { grew } of [...(this.#feeds.get(runId)?.followers ?? [])]) grew();
   }
 
@@ -91,7 +85,7 @@ export class RunFeeds {
   follow(runId: string, follower: Follower): () => void {
     let feed = this.#feeds.get(runId);
     if (feed === undefined) {
-      feed = { followers: new Set(), frames: new RecentFrames(), leave: () => undefined };
+      feed = { followers: new Set(), leave: () => undefined };
       this.#feeds.set(runId, feed);
       feed.leave = this.#listen(runId, feed);
     }
@@ -107,8 +101,6 @@ export class RunFeeds {
 
   /** Returns the next events of a run as frames, at most one chunk; none at the end of the record. @throws JournalError as `read` of the journal */
   async next(runId: string, from: number): Promise<readonly Uint8Array[]> {
-    const recent = this.#feeds.get(runId)?.frames.from(from) ?? [];
-    if (recent.length > 0) return recent;
     const key = `${from} ${runId}`;
     const reading = this.#readings.get(key) ?? readFrames(this.#journal, runId, from).finally(() => this.#readings.delete(key));
     this.#readings.set(key, reading);
@@ -119,7 +111,6 @@ export class RunFeeds {
     const feed = this.#feeds.get(runId);
     if (feed === undefined) return;
     feed.leave();
-    feed.frames = new RecentFrames();
     feed.leave = this.#listen(runId, feed);
     this.changed(runId);
   }
