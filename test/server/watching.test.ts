@@ -19,7 +19,7 @@ import type { RecordWatch } from "../../src/server/run-feed.ts";
 import { RunFeeds } from "../../src/server/run-feed.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../long.ts";
-import { all, openDoor, door, request, served, settled, shouters, waiters } from "./served-team.ts";
+import { all, atOnce, door, openDoor, request, served, settled, shouters, waiters } from "./served-team.ts";
 
 /** A team that says as many words as its idea says. */
 function counters(): Team {
@@ -68,19 +68,11 @@ describe("a watcher of a run", () => {
     const whole = await all(client.events(id));
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 6_000 }), { maxLength: 6 }), async (cuts) => {
-        const clock = {
-          now: () => 0,
-          timer: (ms: number, fire: () => void) => {
-            if (ms < 20_000) queueMicrotask(fire);
-            return () => undefined;
-          },
-        };
-        const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock });
+        const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock: atOnce });
         expect(await all(flaky.events(id))).toEqual(whole);
       }),
       { numRuns: tries(8, 300) },
     );
-    await server.close();
   });
 
   it("EventStream.S4 hears the end only when the run is at rest, and goes on behind the last event it had", async () => {
@@ -95,7 +87,6 @@ describe("a watcher of a run", () => {
     const asked = request(`/api/runs/${id}/events`, { headers: { "last-event-id": String(events.length - 1) } });
     expect(await (await server.fetch(asked)).text()).toBe(`event: end\ndata: {"status":"finished","events":${events.length}}\n\n`);
     expect((await server.fetch(request(`/api/runs/${id}/events`, { headers: { "last-event-id": "x" } }))).status).toBe(400);
-    await server.close();
   });
 
   it("EventStream.S6 hears no more of a run that is removed and begun again under its id", async () => {
@@ -110,7 +101,6 @@ describe("a watcher of a run", () => {
     expect(await whole).toContain(`"events":${before.length}`);
     const after = await all(client.events("r"));
     expect([after.length < before.length, after[0]?.type]).toEqual([true, "run.started"]);
-    await server.close();
   });
 
   it("tries again after a long sleep, asks a server that cuts every connection less and less often, and gives up in time", async () => {
@@ -145,7 +135,6 @@ describe("a watcher of a run", () => {
     };
     await expect(all(createClient({ url: "http://localhost", fetch: cut, clock }).events(id))).rejects.toBeInstanceOf(TimeoutError);
     expect(pauses.slice(0, 6)).toEqual([100, 200, 400, 800, 1_600, 3_200]);
-    await server.close();
   });
 
   it("EventStream.S5 is told why a record cannot be read, after the events before", async () => {
@@ -159,19 +148,18 @@ describe("a watcher of a run", () => {
     };
     const team = shouters(journal);
     await team.run("hello", { id: "r" }).result;
-    const { server, client } = served({ team });
+    const { client } = served({ team });
     const seen: number[] = [];
     const watching = (async (): Promise<void> => {
       for await (const { seq } of client.events("r")) seen.push(seq);
     })();
     await expect(watching).rejects.toMatchObject({ code: "EVENT_NEWER", message: expect.stringContaining("version 2") as string });
     expect(seen).toEqual([0, 1]);
-    await server.close();
   });
 
   it("RunFeeds.F3 has a message, and a role that comes and goes, in a run at rest at once", async () => {
     // The clock stands still, so no heartbeat looks at the record.
-    const { server, client } = served({ team: waiters(openDoor()), clock: simulatedClock() });
+    const { client } = served({ team: waiters(openDoor()), clock: simulatedClock() });
     const { id } = await client.start({ idea: "one" });
     const [stop, rest] = [new AbortController(), door()];
     let last = "";
@@ -192,7 +180,6 @@ describe("a watcher of a run", () => {
     }
     stop.abort();
     await expect(watching).rejects.toMatchObject({ code: "ABORTED" });
-    await server.close();
   });
 
   it("gets a heartbeat every 15 seconds while nothing happens", async () => {
@@ -235,7 +222,6 @@ describe("a watcher of a run", () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024);
     await reader.cancel();
     gate.open();
-    await server.close();
   });
 
   it("EventStream.S3 hears no notice before an event that comes before it", async () => {
@@ -243,7 +229,7 @@ describe("a watcher of a run", () => {
     const feeds = new RunFeeds(
       {
         ...memoryJournal(),
-        read: (_id, from = 0) =>
+        read: (_id, from) =>
           (async function* () {
             yield* record.slice(from);
           })(),
@@ -314,7 +300,7 @@ describe("a watcher of a run", () => {
         return () => ticks.delete(fire);
       },
     };
-    const { server, client } = served({ team: shouters(journal), clock, recover: false });
+    const { client } = served({ team: shouters(journal), clock, recover: false });
     const [stop, heard] = [new AbortController(), [] as string[]];
     const { signal } = stop;
     const rested = door();
@@ -336,7 +322,6 @@ describe("a watcher of a run", () => {
     await following;
     await settled();
     expect([watches, ticks.size]).toEqual([0, 0]);
-    await server.close();
   });
 });
 
