@@ -15,8 +15,7 @@ import {
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
-import type { RecordWatch } from "../../src/server/run-feed.ts";
-import { RunFeeds } from "../../src/server/run-feed.ts";
+import { type RecordWatch, RunFeeds } from "../../src/server/run-feed.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../long.ts";
 import { all, atOnce, door, openDoor, request, served, settled, shouters, waiters } from "./served-team.ts";
