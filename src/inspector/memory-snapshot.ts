@@ -138,7 +138,7 @@ function otherKind({ kind }: SnapshotContent, came: SnapshotContent["kind"]): Us
   );
 }
 
-export const SNAPSHOT_VERSION = 1;
+const SNAPSHOT_VERSION = 1;
 /** Limit of a snapshot in characters. Larger stores are copied as files. */
 export const MAX_CHARACTERS: number = 256 * 1024 * 1024;
 const LATEST = 8.64e15;

@@ -171,7 +171,7 @@ export const CHUNK: number = 64 * 1024;
 const encoder = new TextEncoder();
 
 /** Returns an event as it is sent to a watcher. JSON has no line breaks of its own, so the data is one line. */
-export function frameOf(event: RunEvent): Uint8Array {
+function frameOf(event: RunEvent): Uint8Array {
   return encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
@@ -196,7 +196,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Reads the events of one chunk as frames; none at the end of the record. @throws JournalError as `read` of the journal */
-export async function readFrames(journal: Pick<Journal, "read">, runId: string, from: number): Promise<readonly Uint8Array[]> {
+async function readFrames(journal: Pick<Journal, "read">, runId: string, from: number): Promise<readonly Uint8Array[]> {
   const frames: Uint8Array[] = [];
   let bytes = 0;
   try {

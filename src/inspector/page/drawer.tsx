@@ -147,7 +147,7 @@ function EventDetail({ run, seq }: { readonly run: OpenRun; readonly seq: number
 
 const MOST = 300;
 
-export function ActivationView({ run, index }: { readonly run: OpenRun; readonly index: number }) {
+function ActivationView({ run, index }: { readonly run: OpenRun; readonly index: number }) {
   const detail = activationDetail(run.timeline, index, run.shown.value);
   if (detail === undefined) return <p class="soft">It begins after the event that is shown.</p>;
   const { activation: fact, took, said, steps, changes } = detail;
@@ -220,7 +220,7 @@ function changesOf({ memory, working, state, plan, joins, summary }: Changes): o
   return { memory, working, state, plan, joins, summary };
 }
 
-export function StepView({ run, act, index }: { readonly run: OpenRun; readonly act: string; readonly index: number }) {
+function StepView({ run, act, index }: { readonly run: OpenRun; readonly act: string; readonly index: number }) {
   const detail = stepDetail(run.timeline, index, run.shown.value);
   const { prompt = [], tries = [] } = detail ?? {};
   if (detail === undefined || tries.length === 0) return <p class="soft">The step begins after the event that is shown.</p>;

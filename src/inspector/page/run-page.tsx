@@ -183,7 +183,7 @@ interface RunActionsProps {
   readonly ask: () => void;
 }
 
-export function RunActionBar(props: RunActionsProps) {
+function RunActionBar(props: RunActionsProps) {
   const { run, actions, ask } = props;
   const task = useTask();
   const isSaying = useSignal(false);

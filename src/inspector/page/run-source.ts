@@ -86,7 +86,7 @@ async function watch(client: RunClient, run: string, watcher: RunWatcher, signal
   }
 }
 
-export function refuseNewer({ v }: RunEvent): void {
+function refuseNewer({ v }: RunEvent): void {
   if (v <= EVENT_VERSION) return;
   throw new Error(
     `Expected events of version ${EVENT_VERSION}, got version ${v}. Open this run with the newer version of Troupe that wrote it.`,

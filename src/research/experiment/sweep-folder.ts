@@ -140,7 +140,7 @@ export async function manifestIn(path: string): Promise<Manifest | undefined> {
  * Returns the finished runs of a folder, and the bytes of their lines without a last one that was cut off. @throws UsageError
  * `EXPERIMENT_DAMAGED`
  */
-export async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
+async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
   const length = bytes.lastIndexOf(10) + 1;
   const finished: FinishedCell[] = [];

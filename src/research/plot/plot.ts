@@ -107,7 +107,7 @@ function escaped(text: string): string {
 let last: Promise<unknown> = Promise.resolve();
 
 /** Draws a chart as SVG. Expressions are interpreted, so no string becomes code. @throws UsageError `PACKAGE_MISSING`; `PLOT_VALUE` */
-export async function drawnSvg(spec: ChartSpec): Promise<string> {
+async function drawnSvg(spec: ChartSpec): Promise<string> {
   const drawing = last.then(async () => draw(spec));
   last = drawing.catch(() => undefined);
   return drawing;

@@ -147,7 +147,7 @@ interface TeamChangeProps {
   readonly actions: RunActions;
 }
 
-export function HireButton(props: TeamChangeProps) {
+function HireButton(props: TeamChangeProps) {
   const isOpen = useSignal(false);
   if (isOpen.value) return <HireForm {...props} close={() => (isOpen.value = false)} />;
   return <Button onClick={() => (isOpen.value = true)}>Hire a role</Button>;
@@ -185,7 +185,7 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
 }
 
 /** Retires a role of the run, after a second press that says what is lost. */
-export function RetireButton({ run, actions, role, waiting }: TeamChangeProps & { readonly role: string; readonly waiting: number }) {
+function RetireButton({ run, actions, role, waiting }: TeamChangeProps & { readonly role: string; readonly waiting: number }) {
   const isSure = useSignal(false);
   const task = useTask();
   if (!isSure.value) return <Button onClick={() => (isSure.value = true)}>Retire</Button>;
