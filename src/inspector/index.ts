@@ -3,7 +3,7 @@
  */
 export { debugMemory, type MemoryReport } from "./memory-debug.ts";
 export { exportSnapshot, importSnapshot, snapshotLines, type SnapshotOptions } from "./memory-snapshot.ts";
-export type { MemorySnapshot } from "./snapshot-form.ts";
+export type { MemorySnapshot } from "./memory-snapshot.ts";
 export { type FlowEdge, type FlowEvent, type FlowSent, messageFlow, type MessageFlow } from "./message-flow.ts";
 export { flowGraphviz, flowMermaid } from "./flow-drawing.ts";
 

@@ -12,8 +12,8 @@ export { mean, standardError } from "./statistics/sample.ts";
 export { plotHtml, plotSvg } from "./plot/plot.ts";
 
 // Topologies.
-export { barabasiAlbert, erdosRenyi, wattsStrogatz } from "./graph/random-graphs.ts";
-export { completeTopology, gridTopology, layeredTopology, ringTopology, starTopology, treeTopology } from "./graph/shapes.ts";
+export { barabasiAlbert, completeTopology, erdosRenyi, gridTopology, layeredTopology } from "./graph/graphs.ts";
+export { ringTopology, starTopology, treeTopology, wattsStrogatz } from "./graph/graphs.ts";
 export { graphmlText, readGraphml } from "./graph/graphml.ts";
 export { alongEdges, hireOn, neighboursTold, rewiring } from "./graph/wiring.ts";
 export { neighboursOf, type Topology, topologyOf } from "./graph/topology.ts";
@@ -32,9 +32,9 @@ export { study, type Study, type StudyFigure } from "./figures/study.ts";
 // Experiments.
 export { latinHypercube } from "./experiment/cell.ts";
 export { type Experiment, experiment } from "./experiment/experiment.ts";
-export { experimentTable, heldSeries } from "./experiment/table.ts";
+export { experimentTable, heldSeries } from "./experiment/tables.ts";
 export { replayCell } from "./experiment/replay.ts";
-export { readExperiment } from "./experiment/results.ts";
+export { readExperiment } from "./experiment/sweep-folder.ts";
 export { type ExperimentResult, runExperiment } from "./experiment/sweep.ts";
 // Failures of coordination in the log of a run.
 export type { FailureFinding } from "./detectors/detectors.ts";

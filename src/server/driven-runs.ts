@@ -139,7 +139,7 @@ export class DrivenRuns {
       const shared = { ...(pool && { pools: [pool] }), ...(limits && { limits }) };
       driven = new DrivenRun(await begin(opened, { signal: abort.signal, ...shared }), account, opened, abort, (event) => {
         logEvent(this.#parts.logger, account.name, event);
-        this.#parts.feeds.grew(event);
+        this.#parts.feeds.changed(runId);
       });
       const rest = this.#untilRest(runId, driven, leave).finally(() => this.#underWay.delete(rest));
       this.#underWay.add(rest);

@@ -1,8 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
-import { CHUNK, HEARTBEAT, joined, namedFrame } from "./event-frames.ts";
-import type { RunFeeds } from "./run-feed.ts";
+import { CHUNK, HEARTBEAT, type RunFeeds, joined, namedFrame } from "./run-feed.ts";
 
 /** Milliseconds without news after which a comment is sent. */
 const HEARTBEAT_EVERY = 15_000;

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { ErrorSchema } from "../client/wire.ts";
 import { ROUTES, type Route } from "./routes.ts";
-import { ErrorSchema } from "./wire-schemas.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 

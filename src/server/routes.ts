@@ -1,14 +1,20 @@
 import type { z } from "zod";
-import type {
+import {
   AnswerRequest,
   ContinueRequest,
   ContinueTerms,
-  EventsQueryValues,
+  EventsQuery,
   ForgetRequest,
+  ForgottenSchema,
   ForkRequest,
   HireRequest,
-  ListQueryValues,
+  ListQuery,
+  MessageReceipt,
   MessageRequest,
+  ReplayReport,
+  RunPageSchema,
+  RunSummarySchema,
+  ServedTeam,
   StartRequest,
   TeamChangeTerms,
 } from "../client/wire.ts";
@@ -22,25 +28,6 @@ import type { RunSummary } from "../runtime/record/run-summary.ts";
 import { exportRun } from "../runtime/record/transfer.ts";
 import type { ServedRuns } from "./served-runs.ts";
 import type { TenantAccount } from "./tenants.ts";
-import {
-  ChangeQuery,
-  Continuation,
-  EventsQuery,
-  ForgottenSchema,
-  ListQuery,
-  NewAnswer,
-  NewErasure,
-  NewFork,
-  NewMessage,
-  NewRole,
-  NewRun,
-  ReceiptSchema,
-  ReplaySchema,
-  RunPageSchema,
-  RunSummarySchema,
-  TeamSchema,
-  Terms,
-} from "./wire-schemas.ts";
 
 export interface RouteRequest {
   readonly account: TenantAccount;
@@ -56,7 +43,7 @@ export interface RouteRequest {
 export interface RouteParts {
   readonly journal: Journal;
   readonly runs: ServedRuns;
-  readonly stream: (request: RouteRequest, query: EventsQueryValues) => Promise<Response>;
+  readonly stream: (request: RouteRequest, query: EventsQuery) => Promise<Response>;
 }
 
 /** A route of the interface: the document and the server are made of the same list. */
@@ -90,7 +77,7 @@ export const ROUTES: readonly Route[] = [
     path: "/api/team",
     name: "team",
     summary: "The team that works on new runs.",
-    response: { status: 200, schema: TeamSchema },
+    response: { status: 200, schema: ServedTeam },
     answer: describeTeam,
   },
   {
@@ -107,7 +94,7 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs",
     name: "start",
     summary: "Starts a run. With the same id, or without one the same Idempotency-Key, the same run, also after a restart; then 200.",
-    body: NewRun,
+    body: StartRequest,
     hasKey: true,
     response: { status: 201, schema: RunSummarySchema },
     answer: async ({ runs }, { account, body, headers }) => {
@@ -130,7 +117,7 @@ export const ROUTES: readonly Route[] = [
     summary: "The events of a run as server-sent events: all from the beginning, then as they come, and `end` when the run is at rest.",
     query: EventsQuery,
     response: { status: 200, type: "text/event-stream" },
-    answer: async ({ stream }, request) => stream(request, request.query as EventsQueryValues),
+    answer: async ({ stream }, request) => stream(request, request.query as EventsQuery),
   },
   {
     method: "GET",
@@ -145,8 +132,8 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs/:id/messages",
     name: "publish",
     summary: "Publishes a message from outside. It starts nothing: a run at rest reads it when it is resumed.",
-    body: NewMessage,
-    response: { status: 200, schema: ReceiptSchema },
+    body: MessageRequest,
+    response: { status: 200, schema: MessageReceipt },
     answer: async ({ runs }, { account, runId, body }) => {
       const { message, recipients, waits } = await runs.publish(account, runId, body as MessageRequest);
       return json({ id: message.id, recipients, waits });
@@ -157,7 +144,7 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs/:id/answers/:question",
     name: "answer",
     summary: "Answers a question and continues the run. A question that has been answered is 409.",
-    body: NewAnswer,
+    body: AnswerRequest,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, body }) => {
       const { answer, ...terms } = body as AnswerRequest;
@@ -169,7 +156,7 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs/:id/roles",
     name: "hire",
     summary: "Hires a role of the team into the run. It starts nothing: a run at rest lets it work when it is resumed.",
-    body: NewRole,
+    body: HireRequest,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, body }) => {
       const { role, as, ...terms } = body as HireRequest;
@@ -182,7 +169,7 @@ export const ROUTES: readonly Route[] = [
     path: "/api/runs/:id/roles/:name",
     name: "retire",
     summary: "Retires a role of the run: it ends what it is at, and its unread messages are dead letters.",
-    query: ChangeQuery,
+    query: TeamChangeTerms,
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, query }) => {
       await runs.change(account, runId, query as TeamChangeTerms, (team, o) => team.retireFrom(runId, params["name"] ?? "", o));
@@ -192,7 +179,7 @@ export const ROUTES: readonly Route[] = [
   control("pause", "Lets no further activation start.", ({ runs }, { runId }) => runs.pause(runId)),
   {
     ...control("proceed", "Ends a pause.", ({ runs }, { account, runId, body }) => runs.proceed(account, runId, body as ContinueTerms)),
-    body: Terms,
+    body: ContinueTerms,
     isBodyOptional: true,
   },
   control("stop", "Stops a run, so that it can be resumed.", ({ runs }, { runId }) => runs.stop(runId)),
@@ -200,21 +187,21 @@ export const ROUTES: readonly Route[] = [
     ...control("resume", "Resumes a run at rest.", ({ runs }, { account, runId, body }) =>
       runs.resume(account, runId, body as ContinueRequest),
     ),
-    body: Continuation,
+    body: ContinueRequest,
     isBodyOptional: true,
   },
   {
     ...control("replay", "Repeats a run from its record, without a call, and reports the first difference.", ({ runs }, request) =>
       runs.replay(request.account, request.runId, request.signal),
     ),
-    response: { status: 200, schema: ReplaySchema },
+    response: { status: 200, schema: ReplayReport },
   },
   {
     method: "POST",
     path: "/api/runs/:id/fork",
     name: "fork",
     summary: "Begins a new run that shares the past of this one up to an event.",
-    body: NewFork,
+    body: ForkRequest,
     isBodyOptional: true,
     hasKey: true,
     response: { status: 201, schema: RunSummarySchema },
@@ -228,7 +215,7 @@ export const ROUTES: readonly Route[] = [
     path: "/api/forget",
     name: "forget",
     summary: "Erases what a user or a conversation of the tenant has said. 409 while one of the runs is under way: then nothing is erased.",
-    body: NewErasure,
+    body: ForgetRequest,
     response: { status: 200, schema: ForgottenSchema },
     answer: async ({ runs }, { account, body }) => json(await runs.forget(account, body as ForgetRequest)),
   },
@@ -242,7 +229,7 @@ async function describeTeam({ runs }: RouteParts, { account }: RouteRequest): Pr
 const MAX_LOOKED_AT = 2_000;
 
 async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {
-  const { limit = 50, cursor, status } = query as ListQueryValues;
+  const { limit = 50, cursor, status } = query as ListQuery;
   if (cursor !== undefined && !account.owns(cursor)) throw unknownCursor();
   const found: RunSummary[] = [];
   let last = cursor;

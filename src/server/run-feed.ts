@@ -1,7 +1,6 @@
-import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
-import { readFrames, RecentFrames } from "./event-frames.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
 
 /** The notices that watchers of a run get besides its events. */
 const NOTICES: readonly RunNotice["type"][] = [
@@ -33,21 +32,19 @@ interface Observable {
 /** A run with followers. */
 interface Feed {
   readonly followers: Set<Follower>;
-  frames: RecentFrames;
   /** Ends the subscriptions to its notices, or the watch of its record. */
   leave: () => void;
 }
 
 /**
- * The followers of the runs of a server. It owns the followers of each run with their frames, and the subscriptions to notices and the watches
- * of records, which exist only while a run has followers.
+ * The followers of the runs of a server. It owns the followers of each run, and the subscriptions to notices and the watches of records, which exist only while a run has followers.
  *
- * RunFeeds.F1 (`grew`) a follower is notified of growth and fetches events itself, so that a slow one has no queue.
+ * RunFeeds.F1 (`changed`) a follower is notified of growth and fetches events itself, so that a slow one has no queue.
  * RunFeeds.F2 (`follow`) nothing is kept of a run without followers.
  * RunFeeds.F3 (`changed`) followers are notified at once of a change that this server makes in a run at rest.
- * RunFeeds.F4 (`#listen`) a followed run that this server does not drive has one watch of its record, for what other processes do, and no frame:
- * its words may be erased.
- * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading.
+ * RunFeeds.F4 (`#listen`) a followed run that this server does not drive has one watch of its record, for what other processes do.
+ * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading, unless the record has
+ * grown since it began.
  */
 export class RunFeeds {
   readonly #journal: Journal;
@@ -75,12 +72,8 @@ export class RunFeeds {
     return this.#driven.has(runId);
   }
 
-  grew(event: RunEvent): void {
-    this.#feeds.get(event.runId)?.frames.add(event);
-    this.changed(event.runId);
-  }
-
   changed(runId: string): void {
+    this.#readings.clear();
     for (const { grew } of [...(this.#feeds.get(runId)?.followers ?? [])]) grew();
   }
 
@@ -91,7 +84,7 @@ export class RunFeeds {
   follow(runId: string, follower: Follower): () => void {
     let feed = this.#feeds.get(runId);
     if (feed === undefined) {
-      feed = { followers: new Set(), frames: new RecentFrames(), leave: () => undefined };
+      feed = { followers: new Set(), leave: () => undefined };
       this.#feeds.set(runId, feed);
       feed.leave = this.#listen(runId, feed);
     }
@@ -107,8 +100,6 @@ export class RunFeeds {
 
   /** Returns the next events of a run as frames, at most one chunk; none at the end of the record. @throws JournalError as `read` of the journal */
   async next(runId: string, from: number): Promise<readonly Uint8Array[]> {
-    const recent = this.#feeds.get(runId)?.frames.from(from) ?? [];
-    if (recent.length > 0) return recent;
     const key = `${from} ${runId}`;
     const reading = this.#readings.get(key) ?? readFrames(this.#journal, runId, from).finally(() => this.#readings.delete(key));
     this.#readings.set(key, reading);
@@ -119,7 +110,6 @@ export class RunFeeds {
     const feed = this.#feeds.get(runId);
     if (feed === undefined) return;
     feed.leave();
-    feed.frames = new RecentFrames();
     feed.leave = this.#listen(runId, feed);
     this.changed(runId);
   }
@@ -173,4 +163,52 @@ async function watched(journal: Journal, clock: Clock, runId: string, grew: () =
     }
     await pause(POLL_EVERY);
   }
+}
+
+/** Bytes that one pull of a client takes. A larger event is sent in pieces. */
+export const CHUNK: number = 64 * 1024;
+
+const encoder = new TextEncoder();
+
+/** Returns an event as it is sent to a watcher. JSON has no line breaks of its own, so the data is one line. */
+function frameOf(event: RunEvent): Uint8Array {
+  return encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+/** Returns a frame that is no event of the record: a notice, the end of the stream. */
+export function namedFrame(event: string, data: object): Uint8Array {
+  return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+/** The comment that a stream without news sends, so that no proxy closes the connection. */
+export const HEARTBEAT: Uint8Array = encoder.encode(": still here\n\n");
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let index = 0;
+  for (const part of parts) {
+    whole.set(part, index);
+    index += part.length;
+  }
+  return whole;
+}
+
+/** Reads the events of one chunk as frames; none at the end of the record. @throws JournalError as `read` of the journal */
+async function readFrames(journal: Pick<Journal, "read">, runId: string, from: number): Promise<readonly Uint8Array[]> {
+  const frames: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const event of journal.read(runId, from)) {
+      const frame = frameOf(event);
+      bytes += frame.length;
+      if (frames.length > 0 && bytes > CHUNK) break;
+      frames.push(frame);
+    }
+  } catch (error) {
+    // The events before a damaged one are good. A reading that begins with it fails.
+    if (frames.length === 0) throw error;
+  }
+  return frames;
 }

@@ -1,3 +1,7 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { ControlError, DifferenceError, JournalError, UsageError, errorRecord } from "../kernel/errors.ts";
+import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type {
   ContinueRequest,
   ContinueTerms,
@@ -10,14 +14,10 @@ import type {
   TeamChangeTerms,
 } from "../client/wire.ts";
 import { eitherSignal, throwIfAborted } from "../kernel/abort.ts";
-import type { Clock } from "../kernel/clock.ts";
-import type { Logger } from "../kernel/emit.ts";
-import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
-import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
@@ -27,7 +27,6 @@ import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
 import type { OnTeamChange } from "../team/crew.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
-import { Deadlines } from "./deadlines.ts";
 import { DrivenRuns } from "./driven-runs.ts";
 import type { RunFeeds } from "./run-feed.ts";
 import type { OpenedTeam, ServerSettings } from "./server-options.ts";
@@ -308,4 +307,61 @@ function active(runId: string, why: string = "its roles still work. Try again wh
 
 function inactive(runId: string): UsageError {
   return new UsageError("RUN_INACTIVE", `Expected a run that this server drives, but ${runId} is at rest. Resume it.`);
+}
+
+/** Milliseconds until a run that found no place tries again. */
+const NEXT_TRY = 60_000;
+
+interface Watch {
+  readonly questions: readonly PendingQuestion[];
+  /** Milliseconds since 1970: deadlines up to here count no more, because the run was resumed after them. */
+  readonly after: number;
+  readonly resume: () => Promise<unknown>;
+}
+
+/**
+ * Resumes runs that wait for a person when the deadline of a question passes, so that its default is taken without a request. It owns one timer
+ * for each such run, for the earliest deadline of a question with a default; a restart of the server sets them again from the record.
+ *
+ * Deadlines.D1 (`watch`) a run resumes once the earliest of its deadlines with a default has passed. Deadlines.D2 (`close`) afterwards no run resumes and no timer is set.
+ */
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #timers = new Map<string, () => void>();
+  #isClosed = false;
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  watch(runId: string, { questions, after, resume }: Watch): void {
+    this.#timers.get(runId)?.();
+    this.#timers.delete(runId);
+    const due = questions.flatMap(({ deadline, default: byDefault }) =>
+      deadline === undefined || byDefault === undefined ? [] : [deadline],
+    );
+    const open = due.filter((deadline) => deadline > after);
+    if (open.length > 0) this.#wait(runId, Math.max(0, Math.min(...open) - this.#clock.now()), resume);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+
+  #wait(runId: string, ms: number, resume: Watch["resume"]): void {
+    if (this.#isClosed) return;
+    const cancel = this.#clock.timer(ms, () => {
+      this.#timers.delete(runId);
+      resume().catch((error: unknown) => {
+        const { code, message } = errorRecord(error);
+        this.#logger.warn("A run does not resume after the deadline of a question.", { run: runId, code, reason: message });
+        if (code === "RUNS_TOO_MANY" && !this.#timers.has(runId)) this.#wait(runId, NEXT_TRY, resume);
+      });
+    });
+    this.#timers.set(runId, cancel);
+  }
 }

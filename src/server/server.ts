@@ -1,7 +1,7 @@
 import { kinds } from "../kernel/option-kinds.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { Hono } from "hono";
-import type { EventsQueryValues } from "../client/wire.ts";
+import type { EventsQuery } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { errorRecord, TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
@@ -245,7 +245,7 @@ class TroupeServer implements RunServer {
     };
   }
 
-  async #stream({ account, runId, headers, signal }: RouteRequest, { from = 0, follow, notices }: EventsQueryValues): Promise<Response> {
+  async #stream({ account, runId, headers, signal }: RouteRequest, { from = 0, follow, notices }: EventsQuery): Promise<Response> {
     const last = headers.get("last-event-id");
     const first = last === null ? from : seqAfter(last);
     const leave = account.streams.take();

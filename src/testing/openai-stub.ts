@@ -3,7 +3,7 @@ import { parsedJson } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import {
@@ -55,88 +55,60 @@ export interface OpenAIStub extends AsyncDisposable {
  */
 export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
   checkKnownOptions("openaiStub", options, stubOptions);
-  const stub = new Stub(options);
-  await stub.listen();
-  return stub;
+  const seen: Seen = { requests: [], rejected: [], authorizations: [] };
+  const server = createServer((request, response) => {
+    serve(request, response, options, seen).catch((error: unknown) => {
+      if (!response.headersSent) refuse(response, 500, `The stub failed: ${thrownText(error)}`);
+      response.destroy();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return { ...seen, url, close, [Symbol.asyncDispose]: close };
 }
 
-class Stub implements OpenAIStub {
-  readonly requests: OpenAIBody[] = [];
-  readonly rejected: RejectedRequest[] = [];
-  readonly authorizations: string[] = [];
-  readonly #options: StubOptions;
-  readonly #server: Server;
-  #url = "";
+/** What a stub was asked, which grows. */
+interface Seen {
+  readonly requests: OpenAIBody[];
+  readonly rejected: RejectedRequest[];
+  readonly authorizations: string[];
+}
 
-  constructor(options: StubOptions) {
-    this.#options = options;
-    this.#server = createServer((request, response) => {
-      this.#answer(request, response).catch((error: unknown) => {
-        if (!response.headersSent) refuse(response, 500, `The stub failed: ${thrownText(error)}`);
-        response.destroy();
-      });
-    });
+async function serve(request: IncomingMessage, response: ServerResponse, options: StubOptions, seen: Seen): Promise<void> {
+  const { method, url: path = "" } = request;
+  if (method === "GET" && path === "/v1/models") {
+    return sendJson(response, 200, { object: "list", data: [{ id: "stub-model", object: "model", created: 0, owned_by: "stub" }] });
   }
-
-  get url(): string {
-    return this.#url;
+  if (method !== "POST" || path !== "/v1/chat/completions") return refuse(response, 404, `Unknown request URL: ${method} ${path}.`);
+  const body = parsedJson(await readText(request));
+  const parsed = OpenAIBodySchema.safeParse(body);
+  if (!parsed.success) {
+    const problem = z.prettifyError(parsed.error);
+    seen.rejected.push({ body, problem });
+    return refuse(response, 400, problem);
   }
-
-  listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", () => {
-        this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
-        resolve();
-      });
-    });
-  }
-
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url ?? "";
-    if (request.method === "GET" && path === "/v1/models") {
-      return sendJson(response, 200, { object: "list", data: [{ id: "stub-model", object: "model", created: 0, owned_by: "stub" }] });
-    }
-    if (request.method !== "POST" || path !== "/v1/chat/completions")
-      return refuse(response, 404, `Unknown request URL: ${request.method} ${path}.`);
-    const body = parsedJson(await readText(request));
-    const parsed = OpenAIBodySchema.safeParse(body);
-    if (!parsed.success) {
-      const problem = z.prettifyError(parsed.error);
-      this.rejected.push({ body, problem });
-      return refuse(response, 400, problem);
-    }
-    const n = this.requests.push(parsed.data) - 1;
-    const authorization = request.headers.authorization ?? "";
-    this.authorizations.push(authorization);
-    const reply = await this.#replyTo(parsed.data, n);
-    if (reply === undefined) return refuse(response, 400, `The stub has no reply left for request ${n + 1}.`);
-    if (typeof reply === "object" && "pieces" in reply) return write(response, rawOf(reply), parsed.data);
-    const answer = answerOf(reply);
-    if (answer !== undefined) return answered(response, parsed.data, answer);
-    const fault = reply as StubFault;
-    const refusal = refusalOf(fault, { model: parsed.data.model, authorization });
-    if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-    if (fault.after === 0) return fault.fault === "stall" ? undefined : void response.destroy();
-    return write(response, brokenOf(parsed.data, fault), parsed.data);
-  }
-
-  async #replyTo(body: OpenAIBody, n: number): Promise<StubReply | undefined> {
-    const { handler, replies, reply } = this.#options;
-    if (handler !== undefined) return handler(body, n);
-    return replies === undefined ? reply : replies[n];
-  }
+  const n = seen.requests.push(parsed.data) - 1;
+  const authorization = request.headers.authorization ?? "";
+  seen.authorizations.push(authorization);
+  const { handler, replies, reply: always } = options;
+  const reply = handler === undefined ? (replies === undefined ? always : replies[n]) : await handler(parsed.data, n);
+  if (reply === undefined) return refuse(response, 400, `The stub has no reply left for request ${n + 1}.`);
+  if (typeof reply === "object" && "pieces" in reply) return write(response, rawOf(reply), parsed.data);
+  const good = answerOf(reply);
+  if (good !== undefined) return answered(response, parsed.data, good);
+  const fault = reply as StubFault;
+  const refusal = refusalOf(fault, { model: parsed.data.model, authorization });
+  if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+  if (fault.after === 0) return fault.fault === "stall" ? undefined : void response.destroy();
+  return write(response, brokenOf(parsed.data, fault), parsed.data);
 }
 
 /** The lines of a stream, the body where nothing is streamed, and how either ends. */

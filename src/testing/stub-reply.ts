@@ -2,26 +2,6 @@ import { defined, isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
 
-type OpenAIPart =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" | undefined } };
-
-/** A message on the wire; which fields it has depends on its role. */
-export interface OpenAIMessage {
-  readonly role: "system" | "developer" | "user" | "assistant" | "tool";
-  readonly content?: string | readonly OpenAIPart[] | undefined;
-  readonly name?: string | undefined;
-  readonly tool_calls?:
-    | readonly {
-        readonly id: string;
-        readonly type: "function";
-        readonly function: { readonly name: string; readonly arguments: string };
-        readonly extra_content?: { readonly [key: string]: Json } | undefined;
-      }[]
-    | undefined;
-  readonly tool_call_id?: string | undefined;
-}
-
 const jsonSchema = z.record(z.string(), z.json() as z.ZodType<Json>);
 const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
 const image = z.strictObject({
@@ -59,6 +39,15 @@ const wireMessage = z.discriminatedUnion("role", [
     .refine((said) => said.content !== undefined || said.tool_calls !== undefined, "an assistant's message has content or tool_calls"),
   z.strictObject({ role: z.literal("tool"), content: z.union([z.string(), z.array(textPart).min(1)]), tool_call_id: z.string().min(1) }),
 ]);
+
+/** A message on the wire; which fields it has depends on its role. */
+interface OpenAIMessage {
+  readonly role: z.infer<typeof wireMessage>["role"];
+  readonly content?: string | readonly (z.infer<typeof textPart> | z.infer<typeof image>)[] | undefined;
+  readonly name?: string | undefined;
+  readonly tool_calls?: readonly z.infer<typeof toolCall>[] | undefined;
+  readonly tool_call_id?: string | undefined;
+}
 
 const replyFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),

@@ -50,7 +50,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   workspace: ["zod"],
   checks: ["zod", "acorn", "shell-quote"],
   testing: ["zod"],
-  client: [],
+  client: ["zod"],
   inspector: ["zod", "preact", "@preact/signals", "diff"],
   server: ["zod", "hono", "@hono/node-server"],
   fleet: ["zod"],

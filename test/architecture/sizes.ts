@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 108_887;
+export const MAX_LINES = 108_420;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -26,18 +26,18 @@ export const LINES: Readonly<Record<string, number>> = {
   edges: 369,
   fleet: 1_793,
   src: 145,
-  inspector: 7_594,
+  inspector: 7_464,
   kernel: 2_795,
   memory: 5_571,
   message: 777,
   model: 5_600,
-  research: 5_979,
+  research: 5_879,
   role: 2_405,
   runtime: 13_353,
-  server: 3_331,
+  server: 3_006,
   shards: 794,
   team: 3_366,
-  testing: 4_598,
+  testing: 4_559,
   tool: 2_895,
   tools: 3_507,
   workspace: 5_682,

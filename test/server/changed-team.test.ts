@@ -57,36 +57,33 @@ const doors: readonly (readonly [
 
 describe.each(doors)("%s of a run whose team was changed", (_name, idea, end, enter) => {
   it("is refused with the differences, and nothing is recorded", async () => {
-    const { server, client } = await upgraded(idea, end);
+    const { client } = await upgraded(idea, end);
     const { events } = await client.read("table");
     await expect(enter(client, {})).rejects.toMatchObject({
       code: "TEAM_CHANGED",
       data: { differences: [{ role: "Bot" }, { role: "Newcomer" }] },
     });
     expect((await client.read("table")).events).toBe(events);
-    await server.close();
   });
 
   it("goes on by the option of the request", async () => {
-    const { server, client } = await upgraded(idea, end);
+    const { client } = await upgraded(idea, end);
     await enter(client, { onTeamChange: "continue" });
     const { messages, status } = await client.say("table", "later", { onTeamChange: "continue" });
     expect([status, messages.map(({ content }) => content)]).toEqual([
       "finished",
       expect.arrayContaining([expect.stringContaining("LATER"), "hello"]),
     ]);
-    await server.close();
   });
 });
 
 describe("a run whose team was changed", () => {
   it("is open for the next one as soon as one door has gone on with it, also where nothing was left to do", async () => {
-    const { server, client } = await upgraded("hello", nothing);
+    const { client } = await upgraded("hello", nothing);
     await client.resume("table", { onTeamChange: "continue" });
     await all(client.events("table"));
     expect((await client.read("table")).roles).toEqual(["Bot", "Newcomer"]);
     expect((await client.say("table", "more")).messages.map(({ content }) => content)).toEqual(["hello", "MORE"]);
-    await server.close();
   });
 
   it("goes on from a pause of a former process by an option", async () => {
@@ -97,13 +94,12 @@ describe("a run whose team was changed", () => {
     for await (const event of before.client.events("table", { follow: true })) if (event.type === "step.started") break;
     await before.client.pause("table");
     await before.server.close({ grace: 0 });
-    const { server, client } = served({ team: version(2, journal) });
+    const { client } = served({ team: version(2, journal) });
     expect((await client.read("table")).status).toBe("paused");
     await expect(client.proceed("table")).rejects.toMatchObject({ code: "TEAM_CHANGED" });
     await client.proceed("table", { onTeamChange: "continue" });
     await all(client.events("table"));
     expect((await client.read("table")).status).toBe("finished");
-    await server.close();
   });
 
   it("and that was under way goes on at the start where the server says so", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
-import { createServer, type TeamOpener } from "../../src/server/index.ts";
-import { all, clientOf, door, waiters } from "./served-team.ts";
+import type { TeamOpener } from "../../src/server/index.ts";
+import { all, clientOf, door, serving, waiters } from "./served-team.ts";
 
 describe("a server that closes", () => {
   it("DrivenRuns.R3 waits until the teams of its runs are closed", async () => {
@@ -16,7 +16,7 @@ describe("a server that closes", () => {
           closed.push("team");
         },
       });
-    const server = createServer({ teams, journal });
+    const server = serving({ teams, journal });
     await clientOf(server).start({ idea: "go" });
     gate.open();
     await server.close();
@@ -42,7 +42,7 @@ describe("a server that closes", () => {
       await gate.passed;
       return answer(...given);
     };
-    const server = createServer({ team });
+    const server = serving({ team });
     const client = clientOf(server);
     const { id } = await client.start({ idea: "go" });
     await all(client.events(id));
@@ -54,9 +54,8 @@ describe("a server that closes", () => {
     await Promise.all([answered, closed]);
     expect((await all(journal.read(id, 0))).at(-1)).toMatchObject({ type: "run.ended", error: { code: "SERVER_CLOSING" } });
     work.open();
-    const next = createServer({ team });
+    const next = serving({ team });
     await all(clientOf(next).events(id));
     expect((await clientOf(next).read(id)).status).toBe("finished");
-    await next.close();
   });
 });

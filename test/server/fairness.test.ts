@@ -1,28 +1,15 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { type Clock, JournalError, memoryJournal } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { createServer, type RunServer } from "../../src/server/index.ts";
+import type { RunServer } from "../../src/server/index.ts";
 import { FairTurns, type Turn } from "../../src/server/admission.ts";
 import { Readiness } from "../../src/server/readiness.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { journalAt, meddle, newFile } from "../adapters/sqlite-setup.ts";
-import { clientOf, codeIn, door, request, settled, shouters, waiters } from "./served-team.ts";
+import { ACME, BETA, clientOf, codeIn, door, request, serving, settled, shouters, waiters } from "./served-team.ts";
 
-const ACME = { name: "acme", token: "acme-token-0123456789" };
-const BETA = { name: "beta", token: "beta-token-0123456789" };
 const MB = 1_000_000;
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-function serving(...given: Parameters<typeof createServer>): RunServer {
-  const server = createServer(...given);
-  closing.push(() => server.close({ grace: 0 }));
-  return server;
-}
 
 /** A request to start a run whose body comes when the test says so. */
 function slowStart(

@@ -18,12 +18,16 @@ import { forget } from "../../src/memories.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { MemoryReach } from "../../src/memory/memory-scope.ts";
-import { createServer, type RunServer } from "../../src/server/index.ts";
+import type { RunServer } from "../../src/server/index.ts";
 import { memoryCache, memoryRunDriver, scriptedModel } from "../../src/testing/index.ts";
-import { clientOf, door } from "./served-team.ts";
+import { clientOf, door, serving, withMethods } from "./served-team.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 const [ALICE, BOB] = ["alice-token-0123456789", "bob-token-0123456789ab"] as const;
+const tenants = [
+  { name: "alice", token: ALICE },
+  { name: "bob", token: BOB },
+];
 
 interface Chat {
   readonly server: RunServer;
@@ -53,11 +57,7 @@ function chat(o: ChatOptions = {}): Chat {
   const guide = defineRole({ name: "Guide", actions: [Answer], memory: { store, ...(o.reach === undefined ? {} : { scope: o.reach }) } });
   const { journal = memoryJournal(), caches = [] } = o;
   const team = new Team({ model, roles: [guide], journal });
-  const tenants = [
-    { name: "alice", token: ALICE },
-    { name: "bob", token: BOB },
-  ];
-  const server = createServer({
+  const server = serving({
     team,
     ...(caches.length === 0 ? {} : { caches }),
     ...(o.tenants === false ? { token: ALICE } : { tenants }),
@@ -92,7 +92,6 @@ describe("what a role of a server remembers", () => {
       heard.push(asked().includes("778899"));
     }
     expect(heard).toEqual([true, false, false, false, false]);
-    await server.close();
   });
 
   it("is of one conversation where no user is named, also for the one user of a server without tenants", async () => {
@@ -103,7 +102,6 @@ describe("what a role of a server remembers", () => {
     expect(asked()).not.toContain("778899");
     await client.say("c1", QUESTION);
     expect(asked()).toContain("778899");
-    await server.close();
   });
 
   it("stays out of a conversation in which another user speaks: USER_DIFFERS", async () => {
@@ -112,7 +110,6 @@ describe("what a role of a server remembers", () => {
     await client.say("c1", SECRET, { user: "ann" });
     expect(await codeOf(client.say("c1", QUESTION, { user: "ben" }))).toBe("USER_DIFFERS");
     await client.say("c1", QUESTION, { user: "ann" });
-    await server.close();
   });
 });
 
@@ -172,11 +169,7 @@ describe("what a role inside the work of a role remembers", () => {
     const guide = defineRole({ name: "Guide", actions: [defineAction({ name: "Answer", prompt: (ctx) => ctx.text })], memory: { store } });
     const boss = defineRole({ name: "Boss", ...made((text) => inside(guide, model, text)) } as RoleOptions);
     const journal = memoryJournal();
-    const tenants = [
-      { name: "alice", token: ALICE },
-      { name: "bob", token: BOB },
-    ];
-    const server = createServer({ team: new Team({ roles: [boss], journal }), tenants });
+    const server = serving({ team: new Team({ roles: [boss], journal }), tenants });
     await clientOf(server, ALICE).say("c1", SECRET, { user: "ann" });
     const heard: boolean[] = [];
     for (const [token, user] of [
@@ -190,19 +183,8 @@ describe("what a role inside the work of a role remembers", () => {
     expect(heard).toEqual([true, false, false]);
     await forget({ tenant: "alice", user: "ann" }, { journal, stores: [store] });
     expect((await store.scopes?.())?.length).toBe(2);
-    await server.close();
   });
 });
-
-/** Returns a journal with other methods. */
-function withMethods(journal: Journal, methods: Partial<Journal>): Journal {
-  return new Proxy(journal, {
-    get(of, key) {
-      const own: unknown = Reflect.get(methods, key) ?? Reflect.get(of, key);
-      return typeof own === "function" ? (own.bind(of) as unknown) : own;
-    },
-  });
-}
 
 describe("POST /api/forget", () => {
   it("erases what one user of the tenant said, and nothing of another tenant's user of that name", async () => {
@@ -212,7 +194,6 @@ describe("POST /api/forget", () => {
     const has = async (runId: string): Promise<boolean> => JSON.stringify(await eventsOf(journal, runId)).includes("778899");
     expect([await has("alice.c1"), await has("bob.c1")]).toEqual([false, true]);
     expect((await store.scopes?.())?.length).toBe(1);
-    await server.close();
   });
 
   it("leaves a conversation that nobody can go on with: 410, and another one begins without it", async () => {
@@ -225,7 +206,6 @@ describe("POST /api/forget", () => {
     expect(await codeOf(client.fork("c1"))).toBe("TEXT_ERASED");
     await client.say("c2", QUESTION, { user: "ann" });
     expect(asked()).not.toContain("778899");
-    await server.close();
   });
 
   it("refuses while a run of the user is under way, and a body that names nobody, both or a tenant", async () => {
@@ -240,7 +220,6 @@ describe("POST /api/forget", () => {
     for (const body of [{}, { user: "" }, { tenant: "bob" }, { user: "ann", conversation: "c1" }]) {
       expect(await codeOf(client.forget(body as never))).toBe("BODY_INVALID");
     }
-    await server.close();
   });
 
   it("names no run of another tenant, waits for none, and reads none, though their roles share a memory", async () => {
@@ -264,7 +243,6 @@ describe("POST /api/forget", () => {
     expect([...new Set(read)]).toEqual(["alice.c1"]);
     gate.open();
     for await (const _ of bob.events("c1"));
-    await server.close();
   });
 
   it("forgets the brain memories of the user in the caches of the server, and in no other scope", async () => {
@@ -285,6 +263,5 @@ describe("POST /api/forget", () => {
       left.push(memory.history.length);
     }
     expect(left).toEqual([0, 1]);
-    await server.close();
   });
 });

@@ -4,11 +4,8 @@ import { text } from "node:stream/consumers";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { memoryJournal } from "../../src/index.ts";
-import { createServer, jsonLogger, type RunServer } from "../../src/server/index.ts";
-import { all, clientOf, codeIn, door, request, served, shouters, waiters } from "./served-team.ts";
-
-const ACME = { name: "acme", token: "acme-token-0123456789" };
-const BETA = { name: "beta", token: "beta-token-0123456789" };
+import { jsonLogger, type RunServer } from "../../src/server/index.ts";
+import { ACME, all, BETA, clientOf, codeIn, door, request, served, serving, shouters, waiters } from "./served-team.ts";
 
 /** All that a server says to bytes on a socket. */
 function told(port: number, bytes: string): Promise<string> {
@@ -36,7 +33,6 @@ describe("a server among others", () => {
     expect(id).toBe("acme.r1");
     expect((await beta.list()).runs).toEqual([]);
     expect((await beta.start({ idea: "theirs", id: "r1" })).id).toBe("beta.r1");
-    await server.close();
   });
 
   it("TroupeServer.H1 TroupeServer.H2 shows and changes nothing by any route: no token, another host, another tenant", async () => {
@@ -67,7 +63,6 @@ describe("a server among others", () => {
       else if (method === "GET") expect(await (await server.fetch(request(filled, { headers: beta }))).text()).not.toContain("ours");
     }
     expect(await journal.runs()).toEqual(before);
-    await server.close();
   });
 
   it("Tenants.T1 TroupeServer.H1 answers nobody without the token", async () => {
@@ -84,7 +79,6 @@ describe("a server among others", () => {
     const known = await server.fetch(request("/api/runs", { headers: { authorization: `Bearer ${ACME.token}` } }));
     expect(known.status).toBe(200);
     for (const path of ["/healthz", "/openapi.json"]) expect((await server.fetch(request(path))).status).toBe(200);
-    await server.close();
   });
 
   it("Guard.G1 Guard.G2 refuses another host and the page of another site", async () => {
@@ -101,7 +95,6 @@ describe("a server among others", () => {
     expect(elsewhere.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
     const asks = await server.fetch(request("/api/runs", { method: "OPTIONS", headers: { origin: "https://app.example.com" } }));
     expect([asks.status, asks.headers.get("access-control-allow-headers")]).toEqual([204, expect.stringContaining("authorization")]);
-    await server.close();
   });
 
   it("TroupeServer.H1 tells its health under any name, as those who watch over a process ask for it", async () => {
@@ -111,7 +104,6 @@ describe("a server among others", () => {
     await server.ready();
     expect((await server.fetch(request("/readyz", { headers }))).status).toBe(200);
     expect((await server.fetch(request("/", { headers }))).status).toBe(421);
-    await server.close();
   });
 
   it("TroupeServer.H1 reads no body of somebody without a token", async () => {
@@ -125,7 +117,6 @@ describe("a server among others", () => {
     const init = { method: "POST", body, duplex: "half" } as RequestInit;
     expect(await codeIn(await server.fetch(request("/api/runs", init)))).toEqual([401, "TOKEN_INVALID"]);
     expect(isRead).toBe(false);
-    await server.close();
   });
 
   it("TroupeServer.H3 sends the page with a policy that allows its own script alone", async () => {
@@ -141,7 +132,6 @@ describe("a server among others", () => {
     expect(json.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
     const none = served({ team: shouters() });
     expect((await none.server.fetch(request("/"))).status).toBe(404);
-    await Promise.all([server.close(), none.server.close()]);
   });
 
   it("refuses bodies that are too long, no JSON, of another type, or of another form", async () => {
@@ -159,7 +149,6 @@ describe("a server among others", () => {
     expect(await codeIn(await server.fetch(request("/api/runs?limit=0")))).toEqual([400, "QUERY_INVALID"]);
     expect(await codeIn(await server.fetch(request("/api/nothing")))).toEqual([404, "ROUTE_UNKNOWN"]);
     expect(await codeIn(await server.fetch(request("/api/runs/%00%ff/events")))).toEqual([404, "RUN_UNKNOWN"]);
-    await server.close();
   });
 
   it("tells a client that its body is too long, however it is sent, and answers its next request on the same connection", async () => {
@@ -184,7 +173,6 @@ describe("a server among others", () => {
       expect(await send("POST", json, Buffer.from("{}"), "/api/runs/none/messages")).toEqual([404, "RUN_UNKNOWN"]);
     }
     agent.destroy();
-    await server.close();
   });
 
   it("TenantAccount.T2 Places.P1 bounds requests, runs and streams of a tenant", async () => {
@@ -206,7 +194,6 @@ describe("a server among others", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
     expect((await clientOf(server, BETA.token).list()).runs).toEqual([]);
     gate.open();
-    await server.close();
   });
 
   it("Places.P1 bounds the exports of a tenant", async () => {
@@ -221,7 +208,6 @@ describe("a server among others", () => {
     const next = await server.fetch(request(`/api/runs/${id}/export`, { headers }));
     await next.body?.cancel();
     expect((await server.fetch(request(`/api/runs/${id}/export`, { headers }))).status).toBe(200);
-    await server.close();
   });
 
   it("writes no token and no key into its log or its answers", async () => {
@@ -241,7 +227,7 @@ describe("a server among others", () => {
   });
 
   it("listens on this machine alone unless it has tokens", async () => {
-    const bare = createServer({ team: shouters() });
+    const bare = serving({ team: shouters() });
     await expect(bare.listen({ hostname: "0.0.0.0" })).rejects.toMatchObject({ code: "LISTEN_OPEN" });
     await expect(bare.listen({ hostname: "127.0.0.1:8080" })).rejects.toMatchObject({
       code: "OPTION_INVALID",
@@ -250,7 +236,6 @@ describe("a server among others", () => {
     const { url } = await bare.listen();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    await bare.close({ grace: 0 });
   });
 
   const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
@@ -261,11 +246,10 @@ describe("a server among others", () => {
   it.each(hasIPv6 ? [...places, ["::", "[::1]"] as const] : places)(
     "listens on %s, and answers at the address that it tells",
     async (hostname, host) => {
-      const server = createServer({ team: shouters(), token: "listen-token-0123456789" });
+      const server = serving({ team: shouters(), token: "listen-token-0123456789" });
       const { url, port } = await server.listen({ hostname });
       expect(url).toBe(`http://${host}:${port}`);
       expect((await fetch(`${url}/api/runs`)).status).toBe(401);
-      await server.close({ grace: 0 });
     },
   );
 
@@ -292,6 +276,5 @@ describe("a server among others", () => {
       expect(said.split(" ")[1], head).toMatch(status);
       if (!said.startsWith("HTTP/1.1 200")) expect(said, head).not.toContain("secret");
     }
-    await server.close({ grace: 0 });
   });
 });

@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { type Clock, ControlError, JournalError, memoryJournal, TimeoutError } from "../../src/index.ts";
+import { ControlError, JournalError, memoryJournal, TimeoutError } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { createServer, type TeamOpener } from "../../src/server/index.ts";
-import { all, codeIn, request, served, shouters } from "./served-team.ts";
-
-/** A clock of a client that waits for nothing. */
-const atOnce: Clock = {
-  now: () => 0,
-  timer(ms, fire) {
-    if (ms < 20_000) queueMicrotask(fire);
-    return () => undefined;
-  },
-};
+import type { TeamOpener } from "../../src/server/index.ts";
+import { all, atOnce, codeIn, request, served, serving, shouters } from "./served-team.ts";
 
 /** A journal whose runs cannot be looked up while it has an error. */
 function failing(): { readonly journal: Journal; error: Error | undefined } {
@@ -35,7 +26,7 @@ describe("a server whose journal is away", () => {
     const failed = failing();
     const logged: unknown[] = [];
     const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (_text: string, fields: unknown) => void logged.push(fields) };
-    const server = createServer({ team: shouters(failed.journal), logger });
+    const server = serving({ team: shouters(failed.journal), logger });
     await server.ready();
     failed.error = error;
     const response = await server.fetch(request("/api/runs/r"));
@@ -44,7 +35,6 @@ describe("a server whose journal is away", () => {
     expect(await codeIn(response)).toEqual([status, code]);
     expect(said).not.toContain("db.internal");
     expect(logged).toEqual(error.message.includes("db.internal") ? [expect.objectContaining({ code, reason: error.message })] : []);
-    await server.close();
   });
 
   it("RunClient.C1 is asked again by a client that watches, until it answers", async () => {
@@ -63,7 +53,6 @@ describe("a server whose journal is away", () => {
       expect(await all(createClient({ url: "http://localhost", fetch, clock: atOnce }).events(id))).toEqual(whole);
       expect(asked).toBe(4);
     }
-    await server.close();
   });
 });
 
@@ -82,11 +71,10 @@ describe("the description of a team", () => {
         });
       return Promise.resolve({ team, close: () => void (closed += 1) });
     };
-    const { server, client } = served({ teams, journal });
+    const { client } = served({ teams, journal });
     expect(await client.team()).toEqual({ name: "shouters", roles: ["Sam"], reserve: [] });
     isBroken = true;
     await expect(client.team()).rejects.toMatchObject({ code: "INTERNAL" });
     expect([closed, hasSignal]).toEqual([2, true]);
-    await server.close();
   });
 });

@@ -5,16 +5,15 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { createClient } from "../../src/client/index.ts";
 import { defineAction, defineRole, importRun, memoryJournal, Team } from "../../src/index.ts";
-import { createServer } from "../../src/server/index.ts";
 import { freshFolder } from "../cli/kept-run.ts";
-import { all, askers, heap, shouters } from "./served-team.ts";
+import { all, askers, heap, serving, shouters } from "./served-team.ts";
 
 const LONG = "x".repeat(10_000_000);
 const TOKEN = "long-token-0123456789";
 
 describe("texts of 10 MB through a server on a socket", () => {
   it("are refused with the limit in words: of the body, of a message, of the interface", async () => {
-    const small = createServer({ team: shouters(), token: TOKEN });
+    const small = serving({ team: shouters(), token: TOKEN });
     const at = await small.listen();
     const client = createClient({ url: at.url, token: TOKEN });
     const { id } = await client.start({ idea: "short" });
@@ -44,19 +43,18 @@ describe("texts of 10 MB through a server on a socket", () => {
     await endless.body?.cancel();
     await small.close({ grace: 0 });
 
-    const large = createServer({ team: shouters(), token: TOKEN, bodyLimit: 40_000_000 });
+    const large = serving({ team: shouters(), token: TOKEN, bodyLimit: 40_000_000 });
     const there = await large.listen();
     const other = createClient({ url: there.url, token: TOKEN });
     await other.start({ idea: "short", id: "r" });
     await all(other.events("r"));
     await expect(other.publish("r", LONG)).rejects.toMatchObject({ code: "MESSAGE_TOO_LONG" });
     await expect(other.publish("r", LONG + LONG)).rejects.toMatchObject({ code: "BODY_INVALID" });
-    await large.close({ grace: 0 });
   });
 
   it("are refused as an answer; one of a megabyte is taken, watched, listed, exported and replayed", async () => {
     const journal = sqlite({ path: join(freshFolder(), "runs.db") });
-    const server = createServer({ team: askers(journal), token: TOKEN, bodyLimit: 40_000_000 });
+    const server = serving({ team: askers(journal), token: TOKEN, bodyLimit: 40_000_000 });
     const { url } = await server.listen();
     const client = createClient({ url, token: TOKEN });
     const { id } = await client.start({ idea: "long" });
@@ -82,7 +80,7 @@ describe("texts of 10 MB through a server on a socket", () => {
   it("of a role are watched by 20 clients at once for the price of one", async () => {
     const Write = defineAction({ name: "Write", run: (ctx) => `${LONG}${ctx.text}` });
     const role = defineRole({ name: "Wanda", actions: [Write] });
-    const server = createServer({ team: new Team({ roles: [role], journal: memoryJournal(), messageLimit: 20_000_000 }), token: TOKEN });
+    const server = serving({ team: new Team({ roles: [role], journal: memoryJournal(), messageLimit: 20_000_000 }), token: TOKEN });
     const { url } = await server.listen();
     const client = createClient({ url, token: TOKEN });
     const { id } = await client.start({ idea: " the end" });
@@ -101,6 +99,5 @@ describe("texts of 10 MB through a server on a socket", () => {
     const copied = [];
     for await (const event of copy.read(id, 0)) copied.push(event);
     expect(copied).toEqual(await all(client.events(id)));
-    await server.close({ grace: 0 });
   });
 });

@@ -5,10 +5,9 @@ import { createClient, type RunClient } from "../../src/client/index.ts";
 import { TroupeError } from "../../src/kernel/errors.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
-import { createServer } from "../../src/server/index.ts";
 import type { Listening } from "../../src/server/listening.ts";
 import { freshFolder } from "../cli/kept-run.ts";
-import { all, door, heap, waiters } from "./served-team.ts";
+import { all, door, heap, serving, waiters } from "./served-team.ts";
 import { figure } from "../long.ts";
 
 const TOKEN = "load-token-0123456789";
@@ -46,7 +45,7 @@ async function begun(client: RunClient, idea: string, tries = 5): ReturnType<Run
 }
 
 async function listening(team: Team): Promise<{ readonly at: Listening; readonly close: () => Promise<void> }> {
-  const server = createServer({ team, tenants });
+  const server = serving({ team, tenants });
   const at = await server.listen();
   return { at, close: () => server.close({ grace: 0 }) };
 }

@@ -1,14 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type Clock, JournalError, memoryJournal, UsageError } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
-import { createServer, type TeamOpener } from "../../src/server/index.ts";
+import type { TeamOpener } from "../../src/server/index.ts";
 import { Places } from "../../src/server/admission.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 
-import { all, CENT, clientOf, door, drafters, openDoor, served, settled, waiters } from "./served-team.ts";
-
-const ACME = { name: "acme", token: "acme-token-0123456789" };
+import { ACME, all, CENT, clientOf, door, drafters, openDoor, served, serving, settled, waiters } from "./served-team.ts";
 
 /** A journal with `count` runs that a server has left under way, and the ids of the runs. */
 async function leftBehind(count: number, tenant?: typeof ACME): Promise<{ readonly journal: Journal; readonly ids: readonly string[] }> {
@@ -25,35 +23,27 @@ async function leftBehind(count: number, tenant?: typeof ACME): Promise<{ readon
 
 describe("a recovery", () => {
   it("Recovery.Y2 Places.P3 goes on with runs above a lowered bound when places are free, and is ready before", async () => {
-    const [journal, gate] = [memoryJournal(), door()];
-    const token = "acme-token-0123456789";
-    const first = createServer({ team: waiters(gate, journal), tenants: [{ name: "acme", token, runs: 3 }] });
-    const ids: string[] = [];
-    for (const idea of ["a", "b", "c"]) ids.push((await clientOf(first, token).start({ idea })).id);
-    await first.close({ grace: 0 });
-    gate.open();
+    const { journal, ids } = await leftBehind(3, ACME);
     const again = door();
-    const server = createServer({ team: waiters(again, journal), tenants: [{ name: "acme", token, runs: 1 }] });
+    const server = serving({ team: waiters(again, journal), tenants: [{ ...ACME, runs: 1 }] });
     await server.ready();
-    const client = clientOf(server, token);
+    const client = clientOf(server, ACME.token);
     const running = async (): Promise<number> => (await client.list({ status: "running" })).runs.length;
     expect(await running()).toBe(1);
     again.open();
     for (const id of ids) expect((await all(client.events(id))).at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
-    await server.close();
   });
 
   it("Recovery.Y2 Places.P4 leaves the place of a run that was removed meanwhile to the next", async () => {
     const { journal, ids } = await leftBehind(3, ACME);
     const gate = door();
-    const server = createServer({ team: waiters(gate, journal), tenants: [{ ...ACME, runs: 1 }] });
+    const server = serving({ team: waiters(gate, journal), tenants: [{ ...ACME, runs: 1 }] });
     const client = clientOf(server, ACME.token);
     await server.ready();
     const [, second = "", third = ""] = ids;
     await journal.remove(second);
     gate.open();
     await expect.poll(async () => (await client.read(third)).status, { timeout: 60_000 }).toBe("finished");
-    await server.close();
   });
 
   it("Recovery.Y2 Recovery.Y3 tries a run again whose team could not be opened, ever more rarely", async () => {
@@ -65,7 +55,7 @@ describe("a recovery", () => {
       if (opened.length < 4) throw new Error("no disk");
       return { team: waiters(openDoor(), journal) };
     };
-    const server = createServer({ teams, journal, clock });
+    const server = serving({ teams, journal, clock });
     await server.ready();
     for (const ms of [1_000, 2_000, 4_000]) {
       await settled();
@@ -75,7 +65,6 @@ describe("a recovery", () => {
     const client = clientOf(server);
     expect((await all(client.events(ids[0] ?? ""))).at(-1)).toMatchObject({ status: "finished" });
     expect(opened.map((at) => at - (opened[0] ?? 0))).toEqual([0, 1_000, 3_000, 7_000]);
-    await server.close();
   });
 
   it("Recovery.Y6 tries a run once at a time, although its resume and its end both tell of the failure", async () => {
@@ -86,7 +75,7 @@ describe("a recovery", () => {
       claims.push(clock.now());
       return Promise.reject(new JournalError("JOURNAL_FULL", "Expected room on the disk, got none."));
     };
-    const server = createServer({ team: waiters(openDoor(), journal), clock });
+    const server = serving({ team: waiters(openDoor(), journal), clock });
     await server.ready();
     const pauses = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000];
     for (const ms of pauses) {
@@ -95,7 +84,6 @@ describe("a recovery", () => {
     }
     await settled();
     expect(claims.slice(1).map((at, index) => at - (claims[index] ?? 0))).toEqual(pauses);
-    await server.close();
   });
 
   it("Recovery.Y2 leaves a run that its team refuses to a resume", async () => {
@@ -105,7 +93,7 @@ describe("a recovery", () => {
       if (isRefused) throw new UsageError("TEAM_CHANGED", "Expected the team of the run, got another one at /srv/troupe/teams/other.yaml.");
       return { team: waiters(openDoor(), journal) };
     };
-    const server = createServer({ teams, journal });
+    const server = serving({ teams, journal });
     await server.ready();
     const client = clientOf(server);
     const [id = ""] = ids;
@@ -114,7 +102,6 @@ describe("a recovery", () => {
     isRefused = false;
     await client.resume(id);
     expect((await all(client.events(id))).at(-1)).toMatchObject({ status: "finished" });
-    await server.close();
   });
 
   it(
@@ -124,7 +111,7 @@ describe("a recovery", () => {
       const host = simulatedProcesses(memoryJournal());
       const [mine, other] = [host.start(), host.start()];
       const [clock, gate] = [simulatedClock(), door()];
-      const { server, client } = served({ team: waiters(gate, mine.journal), clock });
+      const { client } = served({ team: waiters(gate, mine.journal), clock });
       const { id } = await client.start({ idea: "go" });
       const taken = waiters(door(), other.journal).resume(id, { onOwned: "take" });
       await taken.started;
@@ -135,7 +122,6 @@ describe("a recovery", () => {
       other.kill();
       gate.open();
       await expect.poll(async () => (await client.read(id)).status, { interval: 5, timeout: 60_000 }).toBe("finished");
-      await server.close();
     },
   );
 
@@ -151,7 +137,7 @@ describe("a recovery", () => {
         return simulated.timer(ms, fire);
       },
     };
-    const { server, client } = served({ team: waiters(gate, mine.journal), clock });
+    const { client } = served({ team: waiters(gate, mine.journal), clock });
     const { id } = await client.start({ idea: "go" });
     for (let times = 1; times <= 2; times += 1) {
       const taken = waiters(openDoor(), other.journal).resume(id, { onOwned: "take" });
@@ -165,7 +151,6 @@ describe("a recovery", () => {
     }
     expect(waits).toEqual([1_000, 1_000]);
     gate.open();
-    await server.close();
   });
 
   it("Recovery.Y1 ends at once when the server closes, and does not wait for a team that never opens", async () => {
@@ -178,7 +163,7 @@ describe("a recovery", () => {
       opening.open();
       return new Promise(() => undefined);
     };
-    const server = createServer({ teams, journal, clock });
+    const server = serving({ teams, journal, clock });
     void server.ready();
     await opening.passed;
     const closed = server.close({ grace: 0 });
@@ -198,14 +183,13 @@ describe("a pause", () => {
     await first.client.pause(id);
     await first.server.close({ grace: 0 });
     gate.open();
-    const { server, client } = served({ team: waiters(gate, journal) });
+    const { client } = served({ team: waiters(gate, journal) });
     expect((await client.read(id)).status).toBe("paused");
     expect((await client.list({ status: "paused" })).runs).toHaveLength(1);
     expect((await client.pause(id)).status).toBe("paused");
     await client.proceed(id);
     expect((await all(client.events(id))).at(-1)).toMatchObject({ status: "finished" });
     await expect(client.proceed(id)).rejects.toMatchObject({ code: "RUN_INACTIVE" });
-    await server.close();
   });
 });
 

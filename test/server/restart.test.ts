@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { memoryJournal } from "../../src/index.ts";
-import { all, CENT, clientOf, door, drafters, request, served, waiters } from "./served-team.ts";
-
-const ACME = { name: "acme", token: "acme-token-0123456789" };
-const BETA = { name: "beta", token: "beta-token-0123456789" };
+import { ACME, all, BETA, CENT, clientOf, door, drafters, request, served, waiters } from "./served-team.ts";
 
 describe("a server that starts again", () => {
   it("goes on with the runs that its close stopped, and not with those that a client stopped", async () => {
@@ -26,7 +23,6 @@ describe("a server that starts again", () => {
     expect(await watched).toEqual(await all(later.client.events(id)));
     expect((await later.client.read(id)).status).toBe("finished");
     expect((await later.client.read(stopped.id)).status).toBe("stopped");
-    await later.server.close();
   });
 
   it("holds budgets of tenants to the cent, when their runs race and across restarts", async () => {

@@ -53,13 +53,12 @@ describe("say tells how the run ended", () => {
     ["a question", teamOf((ctx) => ctx.human.ask("which?")), { status: "waiting", question: { role: "Bot", text: "which?" } }],
     ["the bound of rounds", endless(), { status: "rounds" }],
   ])("%s", async (_what, team, wanted) => {
-    const { server, client } = served({ team });
+    const { client } = served({ team });
     for (const words of ["hello", "more"]) {
       const said = await client.say("table", words);
       expect(said).toMatchObject(wanted);
       expect([said.error === undefined, said.question === undefined]).toEqual([!("error" in wanted), !("question" in wanted)]);
     }
-    await server.close();
   });
 
   it("a stop by somebody else", async () => {
@@ -72,12 +71,11 @@ describe("say tells how the run ended", () => {
         return null;
       }),
     );
-    const { server, client } = served({ team });
+    const { client } = served({ team });
     const said = client.say("table", "hello");
     await atWork;
     await client.stop("table");
     expect(await said).toMatchObject({ messages: [], status: "stopped", error: { code: "ABORTED" } });
-    await server.close();
   });
 
   it("with the failed specialists of this turn, though the run finished without them", async () => {
@@ -89,13 +87,12 @@ describe("say tells how the run ended", () => {
       defineRole({ name: "Ada", watch, actions: [Taste], onFailure: "skip" }),
       defineRole({ name: "Ben", watch, actions: [defineAction({ name: "Guess", run: () => "fine" })] }),
     ];
-    const { server, client } = served({ team: new Team({ roles, journal: memoryJournal() }) });
+    const { client } = served({ team: new Team({ roles, journal: memoryJournal() }) });
     const first = await client.say("table", "fish");
     expect([first.status, contentsOf(first), first.error]).toEqual(["finished", ["fine"], undefined]);
     expect(first.failures).toEqual([{ role: "Ada", act: "Ada#0~1", attempt: 1, code: "ACTION_FAILED", message: "no fish here" }]);
     expect((await client.say("table", "meat")).failures).toBeUndefined();
     expect((await client.read("table")).failures).toEqual(first.failures);
-    await server.close();
   });
 });
 
@@ -156,7 +153,6 @@ describe("say, once the words are recorded", () => {
       expect([contentsOf(await client.say("table", words)), isLost]).toEqual([[words], true]);
     }
     expect(await outside(journal)).toEqual(["one", "two"]);
-    await server.close();
   });
 
   it("throws nothing when the connection is lost for good", async () => {
@@ -169,7 +165,6 @@ describe("say, once the words are recorded", () => {
     });
     expect(await client.say("table", "one")).toMatchObject({ messages: [], status: "open", error: { code: "TIMEOUT" } });
     expect(await outside(journal)).toEqual(["one"]);
-    await server.close();
   });
 
   async function outside(journal: Journal): Promise<readonly string[]> {

@@ -1,11 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { onTestFinished } from "vitest";
 import { toJSONSchema } from "zod";
 import { createClient, type RunClient } from "../../src/client/index.ts";
-import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
+import { type Clock, defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { ROUTES } from "../../src/server/routes.ts";
-import { ErrorSchema } from "../../src/server/wire-schemas.ts";
+import { ErrorSchema } from "../../src/client/wire.ts";
 import { createServer, type RunServer } from "../../src/server/index.ts";
 import type { ServerOptions } from "../../src/server/server-options.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
@@ -23,6 +24,28 @@ export function shouters(journal: Journal = memoryJournal()): Team {
 /** A team that asks a person. */
 export function askers(journal: Journal = memoryJournal()): Team {
   return new Team({ name: "askers", roles: [defineRole({ name: "Ada", actions: [Ask] })], journal });
+}
+
+export const ACME = { name: "acme", token: "acme-token-0123456789" };
+export const BETA = { name: "beta", token: "beta-token-0123456789" };
+
+/** A clock of a client that waits for nothing. */
+export const atOnce: Clock = {
+  now: () => 0,
+  timer(ms, fire) {
+    if (ms < 20_000) queueMicrotask(fire);
+    return () => undefined;
+  },
+};
+
+/** Returns a journal with other methods. */
+export function withMethods(journal: Journal, methods: Partial<Journal>): Journal {
+  return new Proxy(journal, {
+    get(of, key) {
+      const own: unknown = Reflect.get(methods, key) ?? Reflect.get(of, key);
+      return typeof own === "function" ? (own.bind(of) as unknown) : own;
+    },
+  });
 }
 
 export const CENT = 10_000;
@@ -70,9 +93,16 @@ export interface Served {
   readonly client: RunClient;
 }
 
-/** A server and a client in one process. */
-export function served(options: ServerOptions, token: string | undefined = options.token): Served {
+/** A server that closes at the end of the test. */
+export function serving(options: ServerOptions): RunServer {
   const server = createServer(options);
+  onTestFinished(() => server.close({ grace: 0 }));
+  return server;
+}
+
+/** A server that closes at the end of the test, and a client in one process. */
+export function served(options: ServerOptions, token: string | undefined = options.token): Served {
+  const server = serving(options);
   return { server, client: clientOf(server, token) };
 }
 

@@ -5,7 +5,7 @@ import { all, askers, clientOf, codeIn, door, request, served, shouters, waiters
 
 describe("a server of runs and its client", () => {
   it("start a run, list it, and tell its events", async () => {
-    const { server, client } = served({ team: shouters() });
+    const { client } = served({ team: shouters() });
     const { id, idea } = await client.start({ idea: "hello" });
     const events = await all(client.events(id));
     expect(idea).toBe("hello");
@@ -13,18 +13,16 @@ describe("a server of runs and its client", () => {
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
     expect((await client.list()).runs).toMatchObject([{ id, status: "finished", roles: ["Sam"], team: "shouters", events: events.length }]);
     expect(await client.team()).toEqual({ name: "shouters", roles: ["Sam"], reserve: [] });
-    await server.close();
   });
 
   it("take a message into a run at rest, which reads it when it is resumed", async () => {
-    const { server, client } = served({ team: shouters() });
+    const { client } = served({ team: shouters() });
     const { id } = await client.start({ idea: "one" });
     await all(client.events(id));
     expect(await client.publish(id, "two")).toMatchObject({ recipients: ["Sam"], waits: true });
     await client.resume(id);
     const said = (await all(client.events(id))).flatMap((event) => (event.type === "act.ended" ? event.said : []));
     expect(said.map(({ message }) => message.content)).toEqual(["ONE", "TWO"]);
-    await server.close();
   });
 
   it("TenantAccount.T1 hold a conversation under the id that a tenant chose, also when two begin it at once", async () => {
@@ -43,7 +41,6 @@ describe("a server of runs and its client", () => {
     const beta = clientOf(server, "beta-0123456789abcdef");
     for (const id of ["table-4", "acme.table-4"]) await expect(beta.read(id)).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
     expect(await told(beta, "three")).toEqual(["Sam: THREE"]);
-    await server.close();
   });
 
   it("hire a role of the team into a run under way or at rest, and retire it", async () => {
@@ -72,7 +69,6 @@ describe("a server of runs and its client", () => {
     const events = await all(later.client.events(id));
     expect(events.filter(({ type }) => type === "role.hired" || type === "role.retired")).toHaveLength(4);
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
-    await later.server.close();
   });
 
   it("ServedRuns.V1 answer a question once: of two tabs one is told that it was answered", async () => {
@@ -88,7 +84,6 @@ describe("a server of runs and its client", () => {
     const events = await all(client.events(id));
     expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
     expect(events.findLast((event) => event.type === "act.ended")?.said[0]?.message.content).toBe("You said warm.");
-    await server.close();
   });
 
   it("begin one run for one key, also when the requests race and after a restart", async () => {
@@ -108,12 +103,11 @@ describe("a server of runs and its client", () => {
     // With an id the key does not count.
     const named = await later.client.start({ idea: "x", id: "named" }, { key: "k1" });
     expect([named.id, (await later.client.start({ idea: "x", id: "named" }, { key: "k2" })).id]).toEqual(["named", "named"]);
-    await later.server.close();
   });
 
   it("pause, proceed and stop a run, and go on with it", async () => {
     const gate = door();
-    const { server, client } = served({ team: waiters(gate) });
+    const { client } = served({ team: waiters(gate) });
     const { id } = await client.start({ idea: "slow" });
     expect((await client.pause(id)).status).toBe("paused");
     expect((await client.proceed(id)).status).toBe("running");
@@ -123,11 +117,10 @@ describe("a server of runs and its client", () => {
     await client.resume(id);
     await all(client.events(id));
     expect((await client.read(id)).status).toBe("finished");
-    await server.close();
   });
 
   it("fork, replay and export a run", async () => {
-    const { server, client } = served({ team: shouters() });
+    const { client } = served({ team: shouters() });
     const { id } = await client.start({ idea: "abc" });
     const events = await all(client.events(id));
     const idea = events.find((event) => event.type === "message");
@@ -138,11 +131,10 @@ describe("a server of runs and its client", () => {
     expect(await client.replay(id)).toEqual({ equal: true, events: events.length });
     const copy = await importRun(memoryJournal(), (await client.export(id)).split("\n"));
     expect(copy).toEqual({ runId: id, events: events.length });
-    await server.close();
   });
 
   it("list runs page by page, the newest first", async () => {
-    const { server, client } = served({ team: shouters() });
+    const { client } = served({ team: shouters() });
     const ids: string[] = [];
     for (const idea of ["a", "b", "c"]) ids.unshift((await client.start({ idea, id: idea })).id);
     const first = await client.list({ limit: 2 });
@@ -151,7 +143,6 @@ describe("a server of runs and its client", () => {
     expect(rest.next).toBeUndefined();
     const [one, same] = await Promise.all([client.read("a"), client.read("a")]);
     expect(one).toEqual(same);
-    await server.close();
   });
 
   it("describe themselves by the schemas that check requests", async () => {
@@ -172,6 +163,5 @@ describe("a server of runs and its client", () => {
     const found = refs.map((path) => path.reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], document));
     expect(found.length).toBeGreaterThan(0);
     expect(found).not.toContain(undefined);
-    await server.close();
   });
 });

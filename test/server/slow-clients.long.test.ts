@@ -3,8 +3,7 @@ import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
-import { createServer } from "../../src/server/index.ts";
-import { all, heap } from "./served-team.ts";
+import { all, heap, serving } from "./served-team.ts";
 
 const TOKEN = "slow-token-0123456789";
 const HEAD = `Host: 127.0.0.1\r\nAuthorization: Bearer ${TOKEN}\r\n`;
@@ -63,7 +62,7 @@ describe("a server with clients that take a second for a byte", () => {
     "serves all others, keeps nothing for those who read, cuts off those who write, and closes in seconds",
     { timeout: 900_000 },
     async () => {
-      const server = createServer({ team: writers(), token: TOKEN });
+      const server = serving({ team: writers(), token: TOKEN });
       const { url, port } = await server.listen();
       const client = createClient({ url, token: TOKEN });
       const { id } = await client.start({ idea: "go" });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryJournal, usd } from "../../src/index.ts";
-import { newestRuns, runInfo, type Journal } from "../../src/runtime/record/journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import type { ServerOptions } from "../../src/server/server-options.ts";
-import { all, askers, request, served, shouters } from "./served-team.ts";
+import { all, askers, request, served, shouters, withMethods } from "./served-team.ts";
 
 describe("the summaries of a server", () => {
   it("come from the tallies of the journal: a list reads no event of a run at rest", async () => {
@@ -18,7 +18,6 @@ describe("the summaries of a server", () => {
     const { runs, next } = (await response.json()) as { readonly runs: readonly { readonly idea: string }[]; readonly next?: string };
     expect([response.status, runs.map(({ idea }) => idea), typeof next]).toEqual([200, ["three", "two"], "string"]);
     expect(told).toEqual([]);
-    await listing.server.close();
   });
 
   it("Recovery.Y4 spare a start the events of runs at rest, unless a budget counts them or a question waits", async () => {
@@ -47,8 +46,7 @@ describe("the summaries of a server", () => {
 /** A journal that notes what is read. */
 function observed(inner: Journal): { readonly reader: Journal; readonly told: string[] } {
   const told: string[] = [];
-  const reader: Journal = {
-    ...bound(inner),
+  const reader = withMethods(inner, {
     runs: () => {
       told.push("all runs");
       return inner.runs();
@@ -57,21 +55,6 @@ function observed(inner: Journal): { readonly reader: Journal; readonly told: st
       told.push(runId);
       return inner.read(runId, from);
     },
-  };
+  });
   return { reader, told };
-}
-
-function bound(inner: Journal): Journal {
-  return {
-    create: (id) => inner.create(id),
-    claim: (...given) => inner.claim(...given),
-    release: (...given) => inner.release(...given),
-    append: (...given) => inner.append(...given),
-    read: (id, from) => inner.read(id, from),
-    runs: () => inner.runs(),
-    newest: (page) => newestRuns(inner, page),
-    info: (id) => runInfo(inner, id),
-    remove: (id) => inner.remove(id),
-    close: () => inner.close(),
-  };
 }

@@ -14,13 +14,11 @@ import {
 } from "../../src/index.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { frameOf } from "../../src/server/event-frames.ts";
 import { EventStream } from "../../src/server/event-stream.ts";
-import type { RecordWatch } from "../../src/server/run-feed.ts";
-import { RunFeeds } from "../../src/server/run-feed.ts";
+import { type RecordWatch, RunFeeds } from "../../src/server/run-feed.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { tries } from "../long.ts";
-import { all, openDoor, door, request, served, settled, shouters, waiters } from "./served-team.ts";
+import { all, atOnce, door, openDoor, request, served, settled, shouters, waiters } from "./served-team.ts";
 
 /** A team that says as many words as its idea says. */
 function counters(): Team {
@@ -69,19 +67,11 @@ describe("a watcher of a run", () => {
     const whole = await all(client.events(id));
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 6_000 }), { maxLength: 6 }), async (cuts) => {
-        const clock = {
-          now: () => 0,
-          timer: (ms: number, fire: () => void) => {
-            if (ms < 20_000) queueMicrotask(fire);
-            return () => undefined;
-          },
-        };
-        const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock });
+        const flaky = createClient({ url: "http://localhost", fetch: cutting(server.fetch, cuts), clock: atOnce });
         expect(await all(flaky.events(id))).toEqual(whole);
       }),
       { numRuns: tries(8, 300) },
     );
-    await server.close();
   });
 
   it("EventStream.S4 hears the end only when the run is at rest, and goes on behind the last event it had", async () => {
@@ -96,7 +86,6 @@ describe("a watcher of a run", () => {
     const asked = request(`/api/runs/${id}/events`, { headers: { "last-event-id": String(events.length - 1) } });
     expect(await (await server.fetch(asked)).text()).toBe(`event: end\ndata: {"status":"finished","events":${events.length}}\n\n`);
     expect((await server.fetch(request(`/api/runs/${id}/events`, { headers: { "last-event-id": "x" } }))).status).toBe(400);
-    await server.close();
   });
 
   it("EventStream.S6 hears no more of a run that is removed and begun again under its id", async () => {
@@ -111,7 +100,6 @@ describe("a watcher of a run", () => {
     expect(await whole).toContain(`"events":${before.length}`);
     const after = await all(client.events("r"));
     expect([after.length < before.length, after[0]?.type]).toEqual([true, "run.started"]);
-    await server.close();
   });
 
   it("tries again after a long sleep, asks a server that cuts every connection less and less often, and gives up in time", async () => {
@@ -146,7 +134,6 @@ describe("a watcher of a run", () => {
     };
     await expect(all(createClient({ url: "http://localhost", fetch: cut, clock }).events(id))).rejects.toBeInstanceOf(TimeoutError);
     expect(pauses.slice(0, 6)).toEqual([100, 200, 400, 800, 1_600, 3_200]);
-    await server.close();
   });
 
   it("EventStream.S5 is told why a record cannot be read, after the events before", async () => {
@@ -160,19 +147,18 @@ describe("a watcher of a run", () => {
     };
     const team = shouters(journal);
     await team.run("hello", { id: "r" }).result;
-    const { server, client } = served({ team });
+    const { client } = served({ team });
     const seen: number[] = [];
     const watching = (async (): Promise<void> => {
       for await (const { seq } of client.events("r")) seen.push(seq);
     })();
     await expect(watching).rejects.toMatchObject({ code: "EVENT_NEWER", message: expect.stringContaining("version 2") as string });
     expect(seen).toEqual([0, 1]);
-    await server.close();
   });
 
   it("RunFeeds.F3 has a message, and a role that comes and goes, in a run at rest at once", async () => {
     // The clock stands still, so no heartbeat looks at the record.
-    const { server, client } = served({ team: waiters(openDoor()), clock: simulatedClock() });
+    const { client } = served({ team: waiters(openDoor()), clock: simulatedClock() });
     const { id } = await client.start({ idea: "one" });
     const [stop, rest] = [new AbortController(), door()];
     let last = "";
@@ -193,7 +179,6 @@ describe("a watcher of a run", () => {
     }
     stop.abort();
     await expect(watching).rejects.toMatchObject({ code: "ABORTED" });
-    await server.close();
   });
 
   it("gets a heartbeat every 15 seconds while nothing happens", async () => {
@@ -236,11 +221,20 @@ describe("a watcher of a run", () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024);
     await reader.cancel();
     gate.open();
-    await server.close();
   });
 
   it("EventStream.S3 hears no notice before an event that comes before it", async () => {
-    const feeds = new RunFeeds({ ...memoryJournal(), read: () => (async function* () {})() }, unwatched);
+    const record: RunEvent[] = [];
+    const feeds = new RunFeeds(
+      {
+        ...memoryJournal(),
+        read: (_id, from) =>
+          (async function* () {
+            yield* record.slice(from);
+          })(),
+      },
+      unwatched,
+    );
     let notify: ((notice: RunNotice) => void) | undefined;
     feeds.driven("r", {
       on: (type, listener) => {
@@ -258,7 +252,8 @@ describe("a watcher of a run", () => {
     const first = next();
     await new Promise((resolve) => setImmediate(resolve));
     notify?.({ type: "role.idle", role: "before" } as RunNotice);
-    feeds.grew({ runId: "r", seq: 0, type: "run.started" } as RunEvent);
+    record.push({ runId: "r", seq: 0, type: "run.started" } as RunEvent);
+    feeds.changed("r");
     notify?.({ type: "role.idle", role: "after" } as RunNotice);
     expect(await first).toContain("before");
     expect(await first).not.toContain("after");
@@ -266,31 +261,19 @@ describe("a watcher of a run", () => {
     await reader.cancel();
   });
 
-  it("RecentFrames.F1 RunFeeds.F2 RunFeeds.F4 RunFeeds.F5 shares what others have read, and keeps nothing else", async () => {
+  it("RunFeeds.F2 RunFeeds.F5 shares what others read at once, and keeps nothing", async () => {
     const journal = memoryJournal();
     const { runId } = await shouters(journal).run("x".repeat(50_000)).result;
     const events = await all(journal.read(runId, 0));
     let reads = 0;
     const counting = { ...journal, read: (id: string, from: number) => ((reads += 1), journal.read(id, from)) } as Journal;
     const feeds = new RunFeeds(counting, unwatched);
-    const follower = { grew: () => undefined, notice: undefined };
     const [one, other] = await Promise.all([feeds.next(runId, 0), feeds.next(runId, 0)]);
     expect([one, reads]).toEqual([other, 1]);
     expect(one.length).toBeLessThan(events.length);
     expect(await feeds.next(runId, events.length)).toEqual([]);
-    const leave = feeds.follow(runId, follower);
-    feeds.driven(runId, { on: () => () => undefined });
-    reads = 0;
-    for (const event of events) feeds.grew(event);
-    const last = events.length - 1;
-    expect([await feeds.next(runId, last), reads]).toEqual([[frameOf(events[last] as RunEvent)], 0]);
-    feeds.grew({ ...(events[0] as RunEvent), team: "another" } as RunEvent);
-    expect(new TextDecoder().decode((await feeds.next(runId, 0))[0])).toContain("another");
-    for (const turn of [() => feeds.ended(runId), leave]) {
-      turn();
-      expect(await feeds.next(runId, 0)).toEqual(one);
-    }
-    expect(reads).toBe(2);
+    const [begun, grown] = [feeds.next(runId, 0), (feeds.changed(runId), feeds.next(runId, 0))];
+    expect([await begun, await grown, reads]).toEqual([one, one, 4]);
   });
 
   it.each([
@@ -316,7 +299,7 @@ describe("a watcher of a run", () => {
         return () => ticks.delete(fire);
       },
     };
-    const { server, client } = served({ team: shouters(journal), clock, recover: false });
+    const { client } = served({ team: shouters(journal), clock, recover: false });
     const [stop, heard] = [new AbortController(), [] as string[]];
     const { signal } = stop;
     const rested = door();
@@ -338,7 +321,6 @@ describe("a watcher of a run", () => {
     await following;
     await settled();
     expect([watches, ticks.size]).toEqual([0, 0]);
-    await server.close();
   });
 });
 

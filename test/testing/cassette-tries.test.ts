@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { RoleContext } from "../../src/role/context.ts";
-import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { ModelError } from "../../src/kernel/errors.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import { type ModelErrorCode, type ModelErrorData, modelError } from "../../src/model/failure.ts";
@@ -13,32 +9,16 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { type Cassette, saveCassette } from "../../src/testing/cassette.ts";
+import { saveCassette } from "../../src/testing/cassette.ts";
 import { cassetteModel } from "../../src/testing/cassette-model.ts";
 import { type ScriptedReply, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { answering } from "../runtime/town.ts";
-import { eventsOf } from "../team/recorded.ts";
+import { hasty, newPath, price, type Told, told } from "./told-run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "troupe-tries-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const price = { input: 3, output: 7 };
-/** Waits for nothing, and lets nobody wait too long. */
-const hasty = { now: () => 0, timer: (ms: number, fire: () => void) => (ms < 30_000 ? (setImmediate(fire), () => {}) : () => {}) };
-
-interface Told {
-  readonly result: RunResult;
-  readonly events: readonly RunEvent[];
-  readonly cassette: Cassette;
-}
-
-async function told(react: (rc: RoleContext) => Promise<string>, model: ChatModel, options: TeamOptions = {}): Promise<Told> {
-  const journal = memoryJournal();
-  const ann = answering("Ann", async (rc) => rc.message(await react(rc)));
-  const result = await new Team({ seed: "s", clock: hasty, ...options, model, journal, roles: [ann] }).run("go", { id: "r" }).result;
-  const cassette = await saveCassette(journal, "r", join(folder, "r.cassette.json"));
-  return { result, events: await eventsOf(journal, "r"), cassette };
+/** A run of one role that says what it was answered. */
+function toldOf(react: (rc: RoleContext) => Promise<string>, model: ChatModel, options?: TeamOptions): Promise<Told> {
+  return told(async (rc) => rc.message(await react(rc)), model, options);
 }
 
 function fails(code: ModelErrorCode, data: ModelErrorData = {}): ModelError {
@@ -75,11 +55,11 @@ describe("a played cassette costs what the run had cost", () => {
       async (rc) => String((await rc.ask("?", { schema: z.object({ x: z.number() }) })).x),
     ],
   ])("with %s", async (_what, replies, react) => {
-    const first = await told(react, replying(replies));
+    const first = await toldOf(react, replying(replies));
     expect(first.result.status).toBe("finished");
     const player = cassetteModel(first.cassette, { price });
     // A clock that stands still: whoever waits, waits for ever.
-    const again = await told(react, player, { clock: simulatedClock() });
+    const again = await toldOf(react, player, { clock: simulatedClock() });
     expect([again.result.status, again.result.cost, again.result.usage]).toEqual(["finished", first.result.cost, first.result.usage]);
     // That it might be tried again is not told of a failure that is played: it must not be.
     const plain = (events: readonly RunEvent[]): string => canonical(events).replaceAll(',"retryable":true', "");
@@ -91,8 +71,8 @@ describe("a played cassette costs what the run had cost", () => {
     const react = async (rc: RoleContext): Promise<string> => (await Promise.all([ask(rc), ask(rc), ask(rc)])).join();
     let tries = 0;
     const shaky: ChatModel = scriptedModel(() => ((tries += 1) === 2 ? paid() : `answer ${tries}`), { price, id: "m" });
-    const first = await told(react, shaky);
-    const again = await told(react, cassetteModel(first.cassette, { price }));
+    const first = await toldOf(react, shaky);
+    const again = await toldOf(react, cassetteModel(first.cassette, { price }));
     expect(again.result.output?.content).toBe(first.result.output?.content);
     expect([again.result.cost, again.result.usage]).toEqual([first.result.cost, first.result.usage]);
   });
@@ -108,9 +88,9 @@ describe("a played cassette costs what the run had cost", () => {
     const second = await new Team({ clock: hasty, journal, roles: [ann], model: replying([paid(), paid(), paid(), "yes"]) }).resume("r")
       .result;
     expect(second.status).toBe("finished");
-    const cassette = await saveCassette(journal, "r", join(folder, "cut.cassette.json"));
-    const alone = await told(ask, replying([paid(), paid(), paid(), "yes"]));
-    const again = await told(ask, cassetteModel(cassette, { price }));
+    const cassette = await saveCassette(journal, "r", newPath());
+    const alone = await toldOf(ask, replying([paid(), paid(), paid(), "yes"]));
+    const again = await toldOf(ask, cassetteModel(cassette, { price }));
     expect([again.result.output?.content, again.result.cost]).toEqual(["yes", alone.result.cost]);
     expect(second.cost.known).toBeGreaterThan(alone.result.cost.known);
   });

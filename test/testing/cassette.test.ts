@@ -1,18 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { RoleContext } from "../../src/role/context.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { DifferenceError, ModelError } from "../../src/kernel/errors.ts";
 import type { ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
-import type { Said } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import type { TeamOptions } from "../../src/team/team-options.ts";
 import { type Cassette, cassetteJournal, readCassette, saveCassette } from "../../src/testing/cassette.ts";
 import { cassetteModel, type CassetteOptions } from "../../src/testing/cassette-model.ts";
 import { type ScriptedReply, scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -20,42 +16,13 @@ import { answering } from "../runtime/town.ts";
 import { Outside, shuffled } from "../properties/outside.ts";
 import { idea, sixRoles, teamOf } from "../properties/six-roles.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
-
-let folder: string;
-let files = 0;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "troupe-cassette-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function newPath(): string {
-  files += 1;
-  return join(folder, `${files}.cassette.json`);
-}
-
-type React = (rc: RoleContext) => Promise<Said>;
-interface Told {
-  readonly result: RunResult;
-  readonly events: readonly RunEvent[];
-  readonly cassette: Cassette;
-}
-
-/** A run of one role, and the cassette of it as it comes from its file. */
-async function told(react: React, model: ChatModel, options: TeamOptions = {}): Promise<Told> {
-  const journal = memoryJournal();
-  const result = await new Team({ seed: "s", ...options, model, journal, roles: [answering("Ann", react)] }).run("go", { id: "r" }).result;
-  const path = newPath();
-  await saveCassette(journal, "r", path);
-  return { result, events: await eventsOf(journal, "r"), cassette: await readCassette(path) };
-}
+import { newPath, price, type React, type Told, told } from "./told-run.ts";
 
 function request(content: string, more: Partial<ChatRequest> = {}): ChatRequest {
   return { messages: [{ role: "user", content }], ...more };
 }
 
 const signal = new AbortController().signal;
-const price = { input: 3, output: 7 };
 
 /** Asks its prompts one after another. */
 function asking(...prompts: readonly string[]): React {
@@ -160,11 +127,9 @@ describe("a run that plays a cassette", () => {
   test("fails where the recorded run failed, and does not wait to try again", async () => {
     const busy = new ModelError("MODEL_SERVER", "Expected an answer, got 503.", { retryable: true });
     const react: React = async (rc) => rc.message(await rc.ask("?").catch((error: unknown) => (error as ModelError).code));
-    const clock = { now: () => 0, timer: (ms: number, fire: () => void) => (ms < 30_000 ? (setImmediate(fire), () => {}) : () => {}) };
     const { cassette, result } = await told(
       react,
       scriptedModel(() => busy),
-      { clock },
     );
     expect(result.output?.content).toBe("MODEL_SERVER");
     const model = cassetteModel(cassette);
@@ -366,7 +331,7 @@ describe("the file of a cassette", () => {
 
   test("is JSON that reads well in a diff, and the same for the same run", async () => {
     const journal = await journalWith("r", run.events);
-    const [one, other] = [newPath(), join(folder, "new", "folder", "x.json")];
+    const [one, other] = [newPath(), join(dirname(newPath()), "new", "folder", "x.json")];
     expect(await saveCassette(journal, "r", one)).toEqual(await saveCassette(await journalWith("r", run.events), "r", other));
     const text = readFileSync(one, "utf8");
     expect(readFileSync(other, "utf8")).toBe(text);
@@ -377,17 +342,18 @@ describe("the file of a cassette", () => {
   });
 
   test("is replaced whole, or stays as it was, and nothing else is left beside it", async () => {
-    const path = join(folder, "new", "folder", "y.json");
+    const path = newPath();
+    const folder = dirname(path);
     await saveCassette(await journalWith("r", run.events.slice(0, 3)), "r", path);
     await saveCassette(await journalWith("r", run.events), "r", path);
     const text = readFileSync(path, "utf8");
     await expect(saveCassette(memoryJournal(), "r", path)).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
     await expect(saveCassette(await journalWith("r", []), "r", path)).rejects.toMatchObject({ code: "CASSETTE_INVALID" });
     expect(readFileSync(path, "utf8")).toBe(text);
-    await expect(saveCassette(await journalWith("r", run.events), "r", join(folder, "new"))).rejects.toMatchObject({
+    await expect(saveCassette(await journalWith("r", run.events), "r", folder)).rejects.toMatchObject({
       code: "CASSETTE_FILE",
     });
-    const left = readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith(".tmp"));
+    const left = readdirSync(folder).filter((name) => name.endsWith(".tmp"));
     expect(left).toEqual([]);
   });
 

@@ -27,7 +27,7 @@ import { printLines, printResult, report, resultStyle, type Session } from "../s
 import { importedModule } from "../text-file.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import { formatCost, usd } from "../../model/money.ts";
-import type { KeptExperiment } from "../../research/experiment/results.ts";
+import type { KeptExperiment } from "../../research/experiment/sweep-folder.ts";
 import type { SweepSpending, ModelSpending } from "../../research/experiment/cell-use.ts";
 import type { PlotOptions } from "../../research/plot/plot-options.ts";
 

@@ -1,7 +1,6 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { debugMemory, type MemoryReport } from "../../inspector/memory-debug.ts";
-import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
-import { MAX_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
+import { exportSnapshot, importContent, MAX_CHARACTERS, readSnapshot, snapshotLines } from "../../inspector/memory-snapshot.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { fingerprintOf, hashingEmbedder } from "../../memory/embedder.ts";
@@ -217,7 +216,7 @@ export async function memoryImport(session: Session, flags: Flags, file: string)
   });
 }
 
-function roleOf(content: SnapshotContent): string {
+function roleOf(content: ReturnType<typeof readSnapshot>): string {
   if (content.kind === "storage") return content.roleId;
   const expected = "Expected the snapshot of a long-term memory, got one of a short-term memory";
   throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);

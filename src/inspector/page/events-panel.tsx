@@ -5,7 +5,7 @@ import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
 import { ChooseMarked } from "./controls.tsx";
 import type { OpenRun, Selection, PanelProps } from "./open-run.ts";
-import { RowWindow } from "./row-window.tsx";
+import { RowWindow } from "./panels/message-list.tsx";
 
 export function EventsPanel({ run }: PanelProps) {
   const count = run.shown.value + 1;

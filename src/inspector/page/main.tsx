@@ -3,10 +3,9 @@ import { createClient } from "../../client/client.ts";
 import { TroupeError } from "../../kernel/errors.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { App, type Opening, useTheme } from "./app.tsx";
-import { offlineSource } from "./offline-source.ts";
+import { liveSource, offlineSource } from "./run-source.ts";
 import { wordsOf } from "./open-run.ts";
 import { admissionIn, FIRST_PANEL, hashOf } from "./route.ts";
-import { liveSource } from "./run-source.ts";
 
 const TOKEN = "troupe-token";
 /** Milliseconds for which the page tries to reach a server that is gone: a page may stay open over night. */

@@ -5,13 +5,12 @@ import { shownLine } from "../view/shown-text.ts";
 import { momentOf } from "../view/run-terms.ts";
 import type { ClockKind } from "../../runtime/schedulers/scheduler.ts";
 import { momentText } from "./amounts.ts";
-import { Button, Choose, Facts, Form, Part, TextField, useTask } from "./controls.tsx";
+import { Button, Choose, Facts, Form, JsonView, Part, TextField, TextView, useTask } from "./controls.tsx";
 import { ActivationLine, CauseList, clockFact, MessageLine, RoleLink, senderOf } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunSource } from "./run-source.ts";
 import { Icon } from "./status.tsx";
-import { JsonView, TextView } from "./text-view.tsx";
 
 interface MessageViewProps {
   readonly run: OpenRun;

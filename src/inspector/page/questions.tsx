@@ -6,10 +6,9 @@ import type { PendingQuestion } from "../../runtime/record/questions.ts";
 import { fieldFault, filledIn, type FormField, formFields, readField } from "../../tool/form-fields.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
 import { momentText } from "./amounts.ts";
-import { Button, Form, TextField, useTask } from "./controls.tsx";
+import { Button, Form, TextField, TextView, useTask } from "./controls.tsx";
 import type { OpenRun } from "./open-run.ts";
 import type { RunActions } from "./run-source.ts";
-import { TextView } from "./text-view.tsx";
 
 interface QuestionsProps {
   readonly run: OpenRun;

@@ -1,8 +1,8 @@
 import type { RunClient } from "../../client/client.ts";
 import type { Json } from "../../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent, type RunNotice } from "../../runtime/record/event.ts";
-import type { PendingQuestion } from "../../runtime/record/questions.ts";
-import type { RunSummary } from "../../runtime/record/run-summary.ts";
+import { type PendingQuestion, questionIn } from "../../runtime/record/questions.ts";
+import { type RunSummary, type RunTally, TallyFold, askedIn } from "../../runtime/record/run-summary.ts";
 
 /** Hears of a run while it is watched. */
 export interface RunWatcher {
@@ -86,7 +86,7 @@ async function watch(client: RunClient, run: string, watcher: RunWatcher, signal
   }
 }
 
-export function refuseNewer({ v }: RunEvent): void {
+function refuseNewer({ v }: RunEvent): void {
   if (v <= EVENT_VERSION) return;
   throw new Error(
     `Expected events of version ${EVENT_VERSION}, got version ${v}. Open this run with the newer version of Troupe that wrote it.`,
@@ -118,4 +118,43 @@ function actionsOf(client: RunClient, definitions: readonly string[]) {
     /** Returns the id of the new run. @param at the last shared event */
     fork: async (run: string, at: number, change: readonly EditedMessage[]) => (await client.fork(run, { at, change })).id,
   };
+}
+
+export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource {
+  const known = new Map(runs.flatMap((events) => (events[0] === undefined ? [] : [[events[0].runId, events]])));
+  const eventsOf = (run: string): readonly RunEvent[] => {
+    const events = known.get(run);
+    if (events === undefined) throw new Error(`Expected a run of this file, got ${run}. Go back to the list of runs.`);
+    return events;
+  };
+  const tallies = new Map<string, RunTally>();
+  const tallyOf = (run: string): RunTally => {
+    const tally = tallies.get(run) ?? tallied(eventsOf(run));
+    tallies.set(run, tally);
+    return tally;
+  };
+  const summaryOf = (run: string): RunSummary => tallyOf(run).summary;
+  return {
+    kind: "offline",
+    runs: () => Promise.resolve({ runs: [...known.keys()].map(summaryOf) }),
+    standing: async (run) => Promise.resolve({ summary: summaryOf(run), questions: questionsOf(tallyOf(run)) }),
+    async watch(run, watcher) {
+      const events = eventsOf(run);
+      events.forEach(refuseNewer);
+      watcher.events(events);
+      watcher.connection({ state: "offline" });
+      return Promise.resolve();
+    },
+  };
+}
+
+/** No one answers here, so the step names the question. */
+function questionsOf(tally: RunTally): RunStanding["questions"] {
+  return askedIn(tally).map((step) => ({ id: `${step.act} ${step.key}`, ...questionIn(step) }));
+}
+
+function tallied(events: readonly RunEvent[]): RunTally {
+  const fold = new TallyFold(events[0]?.runId ?? "");
+  for (const event of events) fold.add(event);
+  return fold.tally;
 }

@@ -1,4 +1,4 @@
-import { type ActivationFact, isFailure, type SentFact, type TickFact, type DeliveryFact } from "./run-facts.ts";
+import { type ActivationFact, isFailure, type SentFact, type DeliveryFact } from "./run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
 const MAX_ARROWS = 2_000;
@@ -39,8 +39,7 @@ type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "
 export type LaneDrawing = ReturnType<typeof lanesIn>;
 
 /**
- * Returns what a range of events shows: a bar per activation, and an arrow per message and recipient. The cost grows with the range and not with
- * the run. `omitted` counts arrows beyond the limit.
+ * Returns what a range of events shows: a bar per activation, and an arrow per message and recipient. `omitted` counts arrows beyond the limit.
  */
 export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const { record } = timeline;
@@ -48,7 +47,13 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const until = Math.min(range.until, shown);
   const lanes = range.roles ?? [...timeline.now.roles.keys()];
   const indexes = new Map(lanes.map((role, lane) => [role, lane]));
-  const bars = lanes.flatMap((role, lane) => barsOf(timeline, role, lane, range.from, until, shown));
+  const bars = record.activations.flatMap((activation): readonly Bar[] => {
+    const lane = indexes.get(activation.role);
+    const { from, until: last = Infinity } = activation;
+    const isOpen = last > shown;
+    const end = Math.min(last, shown);
+    return lane === undefined || from > until || end < range.from ? [] : [{ activation, lane, from, until: end, isOpen }];
+  });
   const arrows: Arrow[] = [];
   let omitted = 0;
   for (const delivery of record.deliveries.between(range.from, until)) {
@@ -72,45 +77,14 @@ export function lanesIn(timeline: RunTimeline, range: LaneRange) {
       fate,
     });
   }
-  return { lanes, bars, arrows, omitted, ticks: ticksIn(record.ticks, range.from, until) };
+  const ticks = record.ticks.filter(({ seq }) => seq >= range.from && seq <= until);
+  bars.sort((a, b) => a.lane - b.lane);
+  return { lanes, bars, arrows, omitted, ticks };
 }
 
 /** The tick of the clock after an event. A clock that counts activations has no table. */
 export function tickAt({ record: { ticks } }: RunTimeline, seq: number): number {
-  return ticks[firstAtLeast(ticks.length, (index) => (ticks[index]?.seq ?? 0) > seq) - 1]?.tick ?? 0;
-}
-
-function ticksIn(ticks: readonly TickFact[], from: number, until: number): readonly TickFact[] {
-  const after = (seq: number): number => firstAtLeast(ticks.length, (index) => (ticks[index]?.seq ?? 0) >= seq);
-  return ticks.slice(after(from), after(until + 1));
-}
-
-function barsOf(timeline: RunTimeline, role: string, lane: number, from: number, until: number, shown: number): readonly Bar[] {
-  const { activations, byRole } = timeline.record;
-  const own = byRole.get(role) ?? [];
-  const bars: Bar[] = [];
-  const first = firstAtLeast(own.length, (nth) => (activations[own[nth] ?? -1]?.from ?? 0) >= from);
-  // The one before the first that begins in the range may reach into it.
-  for (let nth = Math.max(0, first - 1); nth < own.length; nth += 1) {
-    const activation = activations[own[nth] ?? -1];
-    if (activation === undefined || activation.from > until) break;
-    const isOpen = activation.until === undefined || activation.until > shown;
-    const end = isOpen ? shown : (activation.until ?? shown);
-    if (end >= from) bars.push({ activation, lane, from: activation.from, until: end, isOpen });
-  }
-  return bars;
-}
-
-/** The first index below `count` for which a condition holds, where it holds for all after it; else `count`. */
-export function firstAtLeast(count: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return ticks.findLast((one) => one.seq <= seq)?.tick ?? 0;
 }
 
 /** The state of a message at an event, and when it began. */

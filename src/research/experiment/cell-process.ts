@@ -51,13 +51,14 @@ export class CellProcess {
   #said = "";
   #why: "late" | undefined;
   #end: { readonly why: "died" | "late" | "memory"; readonly text: string } | undefined;
-  #answer: ((reply: Reply | undefined) => void) | undefined;
-  #early: Reply | undefined;
+  #reply: Promise<Reply | undefined>;
+  #answer: (reply: Reply | undefined) => void = () => undefined;
   #requests = 0;
   #onUse: ((fresh: Partial<CellUse>) => void) | undefined;
 
   private constructor(options: CellProcessOptions) {
     this.#options = options;
+    this.#reply = this.#expected();
     const { module, name, memory, node } = options;
     const heap = `--max-old-space-size=${Math.max(16, memory)}`;
     const program = ["--input-type=module", "-e", CELL_SCRIPT, module, name, String(process.pid), String(memory * MEGABYTE)];
@@ -110,9 +111,9 @@ export class CellProcess {
     this.#onUse = onUse;
     this.#said = "";
     const id = this.#requests;
-    const answer = this.#next(this.#options.timeLimit);
+    this.#reply = this.#expected();
     if (this.#child.connected) this.#child.send({ id, request }, () => undefined);
-    const reply = await answer;
+    const reply = await this.#next(this.#options.timeLimit);
     if (this.#options.signal.aborted) throw abortReason(this.#options.signal);
     if (reply === undefined || reply["id"] !== id) return { kind: "gone", why: "died", text: "it said something else", ...this.#end };
     return { kind: "ended", reply: reply["reply"] as CellReply };
@@ -127,29 +128,20 @@ export class CellProcess {
     if (this.#child.connected) this.#child.disconnect();
   }
 
-  #next(limit: number): Promise<Reply | undefined> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      if (this.#end !== undefined) return resolve(undefined);
-      const cancel = clock.timer(limit, () => {
-        this.#why = "late";
-        this.kill();
-      });
-      this.#answer = (reply) => {
-        this.#answer = undefined;
-        cancel();
-        resolve(reply);
-      };
-      if (this.#early === undefined) return;
-      const early = this.#early;
-      this.#early = undefined;
-      this.#answer(early);
+  #expected(): Promise<Reply | undefined> {
+    return this.#end === undefined ? new Promise((resolve) => (this.#answer = resolve)) : Promise.resolve(undefined);
+  }
+
+  async #next(limit: number): Promise<Reply | undefined> {
+    const cancel = this.#options.clock.timer(limit, () => {
+      this.#why = "late";
+      this.kill();
     });
+    return this.#reply.finally(cancel);
   }
 
   #receive(reply: Reply): void {
     if (isRecord(reply["fresh"])) this.#onUse?.(reply["fresh"]);
-    else if (this.#answer === undefined) this.#early = reply;
     else this.#answer(reply);
   }
 
@@ -159,7 +151,7 @@ export class CellProcess {
     const last = lastErrorIn(this.#said);
     const reply = last === undefined ? text : `${text} after ${shownText(last, 300)}`;
     this.#end ??= { why: this.#why ?? (isFull ? "memory" : "died"), text: reply };
-    this.#answer?.(undefined);
+    this.#answer(undefined);
   }
 }
 

@@ -142,30 +142,14 @@ export interface SweepSpending {
   readonly lost: ModelSpending;
 }
 
-/** The use of models by the runs of a sweep. SweepUse.S1 (`add`) each run, and each try whose process died, counts once. */
-export class SweepUse {
-  readonly #all = new UseSum();
-  readonly #lost = new UseSum();
-
-  constructor(finished: readonly FinishedCell[]) {
-    for (const one of finished) this.add(one);
+/** The use of models by the runs of a sweep. SweepUse.S1 (`sweepUse`) each run, and each try whose process died, counts once. */
+export function sweepUse(finished: Iterable<FinishedCell>): SweepSpending & { readonly use: CellUse } {
+  const [all, gone] = [new UseSum(), new UseSum()];
+  for (const { end, lost = {} } of finished) {
+    for (const use of [end.use, lost]) all.add(use);
+    for (const use of [end.kind === "failed" ? end.use : {}, lost]) gone.add(use);
   }
-
-  add({ end, lost }: FinishedCell): void {
-    this.#all.add(end.use);
-    if (end.kind === "failed") this.#lost.add(end.use);
-    if (lost === undefined) return;
-    this.#all.add(lost);
-    this.#lost.add(lost);
-  }
-
-  get use(): CellUse {
-    return this.#all.use;
-  }
-
-  get spending(): SweepSpending {
-    return { spent: spendingOf(this.#all.use), lost: spendingOf(this.#lost.use) };
-  }
+  return { use: all.use, spent: spendingOf(all.use), lost: spendingOf(gone.use) };
 }
 
 function spendingOf({ calls, microUsd, unpriced }: CellUse): ModelSpending {

@@ -1,10 +1,11 @@
 import { fileURLToPath } from "node:url";
+import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { shownText } from "../../kernel/value-text.ts";
 import { CellProcess, type CellProcessOptions, type WireRequest } from "./cell-process.ts";
 import type { CellFailed } from "./cell-run.ts";
 import { type CellUse, UseSum } from "./cell-use.ts";
-import type { AnyExperiment, CellReply } from "./experiment.ts";
+import { type AnyExperiment, type CellReply, CELLS } from "./experiment.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
@@ -18,7 +19,7 @@ const DEFAULT_TRIES = 3;
  * processes die is tried that often; one that takes too long or too much memory is not tried again. ProcessSlot.S3 (`run`) the use by
  * processes that died is reported: as `lost` of the reply, or as the use of the failed cell.
  */
-export class ProcessSlot {
+export class ProcessSlot implements CellRunner {
   readonly #options: CellProcessOptions;
   readonly #tries: number;
   #process: CellProcess | undefined;
@@ -28,7 +29,6 @@ export class ProcessSlot {
     this.#tries = tries;
   }
 
-  /** Runs a cell. @throws UsageError where no process can load the module; ControlError when the signal aborts */
   async run(request: WireRequest): Promise<CellReply> {
     let text = "";
     const lost = new UseSum();
@@ -75,7 +75,7 @@ function gone(end: CellFailed): CellReply {
   return { end, usesConcurrency: false };
 }
 
-export function late(timeLimit: number, use: CellUse): CellFailed {
+function late(timeLimit: number, use: CellUse): CellFailed {
   const message = `Expected the run to end within ${timeLimit} ms, but it did not. Raise timeLimit, or give it fewer rounds.`;
   return { kind: "failed", use, code: "EXPERIMENT_LATE", message };
 }
@@ -112,7 +112,7 @@ export const processBounds: Known<ProcessBounds> = {
 /** Concurrent activations of a run: the default of an Environment. */
 export const CONCURRENCY = 16;
 /** Milliseconds that a run may take by default. */
-export const HOUR = 3_600_000;
+const HOUR = 3_600_000;
 const DEFAULT_MEMORY = 4096;
 
 export function checkProcessOptions(caller: string, { module, memory }: ProcessBounds): void {
@@ -122,11 +122,27 @@ export function checkProcessOptions(caller: string, { module, memory }: ProcessB
 
 export const WRITE_MODULE = "Write module: import.meta.url in the file that exports the experiment.";
 
-export function processOptions(
-  { name, plan }: AnyExperiment,
-  o: ProcessBounds & { readonly module: string; readonly node?: string },
-  means: Pick<CellProcessOptions, "clock" | "signal">,
-): CellProcessOptions {
+/** Runs the cells of an experiment, in this process or in others. */
+export interface CellRunner {
+  /** @throws UsageError where no process can load the module; ControlError when the signal aborts */
+  run(request: WireRequest): Promise<CellReply>;
+  close(): void;
+}
+
+type RunnerMeans = Pick<CellProcessOptions, "clock" | "signal" | "check">;
+
+export function cellRunner(experiment: AnyExperiment, o: ProcessBounds & { readonly node?: string }, means: RunnerMeans): CellRunner {
   const { module, node = process.execPath, timeLimit = HOUR, memory = DEFAULT_MEMORY } = o;
-  return { module, name, plan: JSON.stringify(plan), timeLimit, memory, node, ...means };
+  const { name, plan } = experiment;
+  if (module === undefined) return { run: (request) => ranHere(experiment, request, timeLimit, means), close: () => undefined };
+  return new ProcessSlot({ module, name, plan: JSON.stringify(plan), timeLimit, memory, node, ...means }, o.tries);
+}
+
+async function ranHere(experiment: AnyExperiment, request: WireRequest, timeLimit: number, means: RunnerMeans): Promise<CellReply> {
+  const { clock, signal } = means;
+  const limit = new AbortController();
+  const cancel = clock.timer(timeLimit, () => limit.abort());
+  const reply = await experiment[CELLS]({ ...request, signal: AbortSignal.any([signal, limit.signal]) }).finally(cancel);
+  throwIfAborted(signal);
+  return limit.signal.aborted ? { ...reply, end: late(timeLimit, reply.end.use) } : reply;
 }

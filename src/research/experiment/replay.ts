@@ -10,9 +10,9 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../index.ts";
 import type { CellEnd } from "./cell-run.ts";
-import { anExperiment, type AnyExperiment, type CellReply, CELLS, isWhole } from "./experiment.ts";
-import { checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, processOptions, ProcessSlot } from "./process-slot.ts";
-import { readExperiment } from "./results.ts";
+import { anExperiment, type AnyExperiment, type CellReply, isWhole } from "./experiment.ts";
+import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds } from "./process-slot.ts";
+import { readExperiment } from "./sweep-folder.ts";
 import { errorText, type Row, rowOf } from "./tables.ts";
 
 export interface ReplayCellOptions extends ProcessBounds {
@@ -74,11 +74,9 @@ export async function replayCell(experiment: AnyExperiment, o: ReplayCellOptions
 }
 
 async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOptions): Promise<CellReply> {
-  const { module, clock = systemClock, signal = new AbortController().signal } = o;
-  const request = { job, concurrency: CONCURRENCY, record: "events" } as const;
-  if (module === undefined) return experiment[CELLS]({ ...request, signal });
-  const slot = new ProcessSlot(processOptions(experiment, { ...o, module }, { clock, signal }), o.tries);
-  return slot.run(request).finally(() => slot.close());
+  const { clock = systemClock, signal = new AbortController().signal } = o;
+  const runner = cellRunner(experiment, o, { clock, signal });
+  return runner.run({ job, concurrency: CONCURRENCY, record: "events" }).finally(() => runner.close());
 }
 
 function assertWhole(events: readonly RunEvent[], end: CellEnd): void {

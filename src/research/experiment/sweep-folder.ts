@@ -1,14 +1,17 @@
-import type { FinishedCell } from "./cell-run.ts";
-import { appendFile, mkdir, open, type FileHandle, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { CellEnd, FinishedCell } from "./cell-run.ts";
+import { type FileHandle, appendFile, mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { FileLock } from "../../adapters/file-lock.ts";
 import { CacheError, UsageError } from "../../kernel/errors.ts";
 import { ifThere } from "../../kernel/system-error.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
-import { isManifest, type Manifest } from "./manifest.ts";
-import { columnsOf, csvPieces, jsonLinePieces, type Row } from "./tables.ts";
+import { type Manifest, isManifest } from "./manifest.ts";
+import { type Row, columnsOf, csvPieces, endsOf, errorText, jsonLinePieces, rowsOf } from "./tables.ts";
+import { jobName, jobsOf } from "./cell.ts";
+import { aText, takes } from "../../kernel/argument.ts";
+import { type SweepSpending, sweepUse } from "./cell-use.ts";
 
 /** Milliseconds to wait for the lock of a folder: another process may just be looking whether its owner is gone. */
 const PATIENCE = 100;
@@ -137,7 +140,7 @@ export async function manifestIn(path: string): Promise<Manifest | undefined> {
  * Returns the finished runs of a folder, and the bytes of their lines without a last one that was cut off. @throws UsageError
  * `EXPERIMENT_DAMAGED`
  */
-export async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
+async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
   const length = bytes.lastIndexOf(10) + 1;
   const finished: FinishedCell[] = [];
@@ -166,4 +169,52 @@ function damaged(path: string, what: string, expected: string): UsageError {
     "EXPERIMENT_DAMAGED",
     `Expected ${expected} in ${what} of ${shownText(path)}, got something else. Restore the file, or begin anew in another folder.`,
   );
+}
+
+export interface FailedRun {
+  readonly cell: number;
+  readonly rep: number;
+  /** Its code and its message, as its row has them. */
+  readonly error: string;
+  /** The file, line and column of the program at which it was thrown, where that is known. */
+  readonly place: string | undefined;
+}
+
+export interface KeptExperiment extends SweepSpending {
+  readonly manifest: Manifest;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly failures: readonly FailedRun[];
+  /** Milliseconds that the ended runs took, one after another. */
+  readonly ms: number;
+  readonly params: readonly string[];
+  readonly rows: readonly Row[];
+  /** One row for each round of each run, where the experiment collects. */
+  readonly series: readonly Row[];
+}
+
+/** Reads the folder of a sweep, also of one that is under way. @throws UsageError `EXPERIMENT_UNKNOWN`, `EXPERIMENT_DAMAGED` */
+export async function readExperiment(folder: string): Promise<KeptExperiment> {
+  takes("readExperiment", "folder", folder, aText);
+  const path = resolve(folder);
+  const manifest = await manifestIn(path);
+  if (manifest === undefined)
+    throw new UsageError(
+      "EXPERIMENT_UNKNOWN",
+      `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
+    );
+  const { finished } = await finishedIn(path);
+  const { cells } = manifest.experiment;
+  const ends: ReadonlyMap<string, CellEnd> = endsOf(finished);
+  const jobs = jobsOf(cells, manifest.experiment);
+  const { rows, series, failed } = rowsOf(jobs, ends);
+  const failures = jobs.flatMap((job): readonly FailedRun[] => {
+    const end = ends.get(jobName(job));
+    return end?.kind === "failed" ? [{ cell: job.cell, rep: job.rep, error: errorText(end), place: end.place }] : [];
+  });
+  const ms = finished.reduce((sum, one) => sum + one.ms, 0);
+  const { use: _use, ...spending } = sweepUse(finished);
+  const params = Object.keys(cells[0] ?? {});
+  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, ms, params, rows, series };
 }

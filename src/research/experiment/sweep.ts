@@ -10,20 +10,10 @@ import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { CELL_VARIABLE } from "./cell-process.ts";
-import {
-  checkProcessOptions,
-  CONCURRENCY,
-  HOUR,
-  late,
-  processBounds,
-  type ProcessBounds,
-  processOptions,
-  ProcessSlot,
-  WRITE_MODULE,
-} from "./process-slot.ts";
-import { anExperiment, type AnyExperiment, CELLS } from "./experiment.ts";
+import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, WRITE_MODULE } from "./process-slot.ts";
+import { anExperiment, type AnyExperiment } from "./experiment.ts";
 import { endsOf, parquetTable, type Row, rowsOf } from "./tables.ts";
-import { type SweepSpending, SweepUse } from "./cell-use.ts";
+import { type SweepSpending, sweepUse } from "./cell-use.ts";
 import { manifestIn, SweepFolder } from "./sweep-folder.ts";
 
 export interface SweepProgress {
@@ -118,8 +108,8 @@ async function openedFolder(experiment: AnyExperiment, path: string, { module }:
 /**
  * One sweep. It owns the runs that are left, and the processes.
  *
- * Sweep.W1 (`#next`) each run starts once, and again only after its process has gone. Sweep.W2 (`#ended`) a run counts when its line is on
- * the disk. Sweep.W3 (`#slot`) a run whose processes die fails alone.
+ * Sweep.W1 (`#work`) each run starts once, and again only after its process has gone. Sweep.W2 (`#ended`) a run counts when its line is on
+ * the disk. Sweep.W3 (`#work`) a run whose processes die fails alone.
  */
 class Sweep {
   readonly #experiment: AnyExperiment;
@@ -127,10 +117,12 @@ class Sweep {
   readonly #o: RunExperimentOptions & { readonly clock: Clock };
   readonly #jobs: readonly CellJob[];
   readonly #ends: Map<string, CellEnd>;
-  readonly #use: SweepUse;
+  /** All runs that have ended, those of earlier sweeps too. */
+  readonly #finished: FinishedCell[];
   readonly #left: readonly CellJob[];
-  #given = 0;
-  #failed = 0;
+  /** The runs that are left, for all processes together. */
+  readonly #next: Iterable<CellJob>;
+  #failed: number;
   readonly #began: number;
   readonly #kept: number;
   #module: ModuleFiles | undefined;
@@ -142,11 +134,11 @@ class Sweep {
     this.#o = o;
     this.#jobs = experiment.jobs;
     this.#began = o.clock.now();
-    const { finished = [] } = folder ?? {};
-    const kept = [...endsOf(finished)];
-    this.#use = new SweepUse(finished);
+    this.#finished = [...(folder?.finished ?? [])];
+    const kept = [...endsOf(this.#finished)];
     this.#ends = new Map(kept.filter(([, end]) => end.kind === "done" || o.again !== true));
     this.#left = this.#jobs.filter((job) => !this.#ends.has(jobName(job)));
+    this.#next = this.#left.values();
     this.#kept = this.#ends.size;
     this.#failed = [...this.#ends.values()].filter(({ kind }) => kind === "failed").length;
   }
@@ -156,46 +148,28 @@ class Sweep {
     this.#report();
     const stopped = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
     const slots = module === undefined ? 1 : Math.min(workers, this.#left.length);
-    const works = Array.from({ length: slots }, () => (module === undefined ? this.#here(stopped) : this.#slot(module, stopped)));
-    // The first error ends the other processes; their errors are only that.
-    const guarded = works.map((work) =>
-      work.catch((error: unknown) => {
-        if (!this.#stop.signal.aborted) this.#stop.abort(error);
-        throw error;
-      }),
-    );
-    await Promise.allSettled(guarded);
+    // The first error ends the other processes; an abort has one reason, the first.
+    const works = Array.from({ length: slots }, () => this.#work(stopped).catch((error: unknown) => this.#stop.abort(error)));
+    await Promise.all(works);
     throwIfAborted(signal);
-    if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
+    this.#stop.signal.throwIfAborted();
     return this.#result();
   }
 
-  async #here(signal: AbortSignal): Promise<void> {
-    const { clock, timeLimit = HOUR } = this.#o;
-    for (let job = this.#next(); job !== undefined; job = this.#next()) {
-      throwIfAborted(signal);
-      const began = clock.now();
-      const limit = new AbortController();
-      const cancel = clock.timer(timeLimit, () => limit.abort());
-      const { end } = await this.#experiment[CELLS]({ job, concurrency: CONCURRENCY, signal: AbortSignal.any([signal, limit.signal]) });
-      cancel();
-      throwIfAborted(signal);
-      await this.#ended(job, { end: limit.signal.aborted ? late(timeLimit, end.use) : end }, clock.now() - began);
-    }
-  }
-
-  async #slot(module: string, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#o;
-    const options = processOptions(this.#experiment, { ...this.#o, module }, { clock, signal });
-    const processes = new ProcessSlot({ ...options, check: () => this.#assertUnchanged(module) }, this.#o.tries);
+  async #work(signal: AbortSignal): Promise<void> {
+    const { clock, module } = this.#o;
+    const check = module === undefined ? undefined : (): Promise<void> => this.#assertUnchanged(module);
+    const runner = cellRunner(this.#experiment, this.#o, { clock, signal, ...(check && { check }) });
     try {
-      for (let job = this.#next(); job !== undefined; job = this.#next()) {
+      for (const job of this.#next) {
+        throwIfAborted(signal);
         const began = clock.now();
-        const { end, lost } = await processes.run({ job, concurrency: CONCURRENCY });
-        await this.#ended(job, lost === undefined ? { end } : { end, lost }, clock.now() - began);
+        const { end, lost } = await runner.run({ job, concurrency: CONCURRENCY });
+        const { cell, rep } = job;
+        await this.#ended({ cell, rep, end, ...(lost && { lost }), ms: clock.now() - began });
       }
     } finally {
-      processes.close();
+      runner.close();
     }
   }
 
@@ -210,18 +184,11 @@ class Sweep {
     );
   }
 
-  #next(): CellJob | undefined {
-    this.#given += 1;
-    return this.#left[this.#given - 1];
-  }
-
-  async #ended(job: CellJob, ended: Pick<FinishedCell, "end" | "lost">, ms: number): Promise<void> {
-    const finished: FinishedCell = { cell: job.cell, rep: job.rep, ...ended, ms };
+  async #ended(finished: FinishedCell): Promise<void> {
     await this.#folder?.add(finished);
-    const { end } = ended;
-    this.#use.add(finished);
-    this.#ends.set(jobName(job), end);
-    if (end.kind === "failed") this.#failed += 1;
+    this.#finished.push(finished);
+    this.#ends.set(jobName(finished), finished.end);
+    if (finished.end.kind === "failed") this.#failed += 1;
     this.#report();
   }
 
@@ -254,8 +221,9 @@ class Sweep {
     await this.#folder?.writeRows("rows", rows);
     if (series.length > 0) await this.#folder?.writeRows("series", series);
     await this.#writeParquet({ rows, series });
+    const { use, ...spending } = sweepUse(this.#finished);
     const manifest = this.#folder && (await manifestIn(this.#folder.path));
-    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(this.#use.use) });
-    return { out: this.#folder?.path, rows, series, failed, kept: this.#kept, ...this.#use.spending };
+    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(use) });
+    return { out: this.#folder?.path, rows, series, failed, kept: this.#kept, ...spending };
   }
 }

@@ -9,8 +9,8 @@ import { isList } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { difference, differenceText } from "../../index.ts";
 import type { CellJob } from "./cell.ts";
-import { anExperiment, type AnyExperiment, type CellReply, type CellRequest, CELLS } from "./experiment.ts";
-import { checkProcessOptions, type ProcessBounds, WRITE_MODULE, processBounds, processOptions, ProcessSlot } from "./process-slot.ts";
+import { anExperiment, type AnyExperiment, type CellReply, type CellRequest } from "./experiment.ts";
+import { cellRunner, type CellRunner, checkProcessOptions, type ProcessBounds, processBounds, WRITE_MODULE } from "./process-slot.ts";
 import { rowOf } from "./tables.ts";
 
 export interface VerifyOptions extends ProcessBounds {
@@ -98,18 +98,10 @@ function spread<T>(list: readonly T[], most: number): readonly T[] {
 
 function waysOf(experiment: AnyExperiment, o: VerifyOptions, clock: Clock, signal: AbortSignal): readonly Way[] {
   const { module, concurrency: concurrencies = CONCURRENCIES, nodes = [process.execPath] } = o;
-  if (module === undefined) {
-    return concurrencies.map((concurrency) => ({
-      name: `concurrency ${concurrency}`,
-      run: (request) => experiment[CELLS]({ ...request, concurrency, signal }),
-      close: () => undefined,
-    }));
-  }
-  const slotOf = (node: string): ProcessSlot =>
-    new ProcessSlot(processOptions(experiment, { ...o, module, node }, { clock, signal }), o.tries);
   return nodes.flatMap((node) => {
     const suffix = node === process.execPath ? "" : `, ${node}`;
-    const shared = slotOf(node);
+    const runner = (): CellRunner => cellRunner(experiment, { ...o, node }, { clock, signal });
+    const shared = runner();
     const [first = 1] = concurrencies;
     const together = concurrencies.map((concurrency): Way => ({
       name: `concurrency ${concurrency}${suffix}`,
@@ -119,12 +111,12 @@ function waysOf(experiment: AnyExperiment, o: VerifyOptions, clock: Clock, signa
     const alone: Way = {
       name: `a process of its own${suffix}`,
       async run(request) {
-        const own = slotOf(node);
+        const own = runner();
         return own.run({ ...request, concurrency: first }).finally(() => own.close());
       },
       close: () => undefined,
     };
-    return [...together, alone];
+    return module === undefined ? together : [...together, alone];
   });
 }
 

@@ -5,7 +5,6 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Message, RunEvent } from "../../index.ts";
 import { type MessageSource, type SentMessage, sentMessages } from "./message-rows.ts";
-import { textHash } from "../../kernel/json.ts";
 
 export interface CoordinationOptions {
   readonly tasks?: number;
@@ -121,69 +120,43 @@ function longestChain(sent: readonly SentMessage[]): number {
 
 const SHINGLE = 3;
 const MAX_WORDS = 2_000;
-/** Bands of rows of hashes: two strings that share 0.8 of their shingles share a band with a probability above 0.999. */
-const BANDS = 16;
-const ROWS = 4;
 
 /**
  * Counts the strings that are nearly the same as an earlier one: the shingles of three words that either has are shared in at least
- * `likeness` of all cases (Broder 1997). Candidates are found by hashes, and then compared exactly.
+ * `likeness` of all cases (Broder 1997).
  */
 function repeatsIn(texts: readonly string[], likeness: number): number {
-  const buckets = new Map<string, number[]>();
-  const known: ReadonlySet<string>[] = [];
   const exact = new Set<string>();
+  const sizes: number[] = [];
+  /** The strings that have a shingle, as indexes of `sizes`. */
+  const owners = new Map<string, number[]>();
   let repeats = 0;
   for (const text of texts) {
     const words = wordsIn(text, MAX_WORDS);
     const whole = words.join(" ");
-    if (exact.has(whole)) {
-      repeats += 1;
-      continue;
-    }
+    const shingles = exact.has(whole) ? [] : shinglesOf(words);
     exact.add(whole);
-    const shingles = shinglesOf(words);
-    const keys = bandsOf(shingles);
-    const candidates = new Set(keys.flatMap((key) => buckets.get(key) ?? []));
-    if ([...candidates].some((place) => likenessOf(shingles, known[place] ?? new Set()) >= likeness)) repeats += 1;
+    const shared = new Map<number, number>();
+    for (const owner of shingles.flatMap((shingle) => owners.get(shingle) ?? [])) shared.set(owner, (shared.get(owner) ?? 0) + 1);
+    const isLike = ([owner, count]: readonly [number, number]): boolean =>
+      count / (shingles.length + (sizes[owner] ?? 0) - count) >= likeness;
     // A string that repeats another is found by that one.
-    else addTo(buckets, keys, known.push(shingles) - 1);
+    if (shingles.length === 0 || [...shared].some(isLike)) repeats += 1;
+    else {
+      const own = sizes.push(shingles.length) - 1;
+      for (const shingle of shingles) {
+        const known = owners.get(shingle);
+        if (known === undefined) owners.set(shingle, [own]);
+        else known.push(own);
+      }
+    }
   }
   return repeats;
 }
 
-function addTo(buckets: Map<string, number[]>, keys: readonly string[], place: number): void {
-  for (const key of keys) {
-    const bucket = buckets.get(key);
-    if (bucket === undefined) buckets.set(key, [place]);
-    else bucket.push(place);
-  }
-}
-
-function shinglesOf(words: readonly string[]): ReadonlySet<string> {
-  if (words.length <= SHINGLE) return new Set([words.join(" ")]);
-  return new Set(words.slice(SHINGLE - 1).map((_, place) => words.slice(place, place + SHINGLE).join(" ")));
-}
-
-/** Returns a key for each band: the least hashes of the shingles under different hash functions. */
-function bandsOf(shingles: ReadonlySet<string>): readonly string[] {
-  const least = new Uint32Array(BANDS * ROWS).fill(0xffffffff);
-  for (const shingle of shingles) {
-    const digest = textHash(shingle);
-    const [one, two] = [Number.parseInt(digest.slice(0, 8), 16), Number.parseInt(digest.slice(8, 16), 16) | 1];
-    // The n-th function is a sum of two hashes (Kirsch and Mitzenmacher 2006).
-    for (let n = 0; n < least.length; n += 1) {
-      const value = (one + Math.imul(n, two)) >>> 0;
-      if (value < (least[n] ?? 0)) least[n] = value;
-    }
-  }
-  return Array.from({ length: BANDS }, (_, band) => `${band} ${least.slice(band * ROWS, (band + 1) * ROWS).join(" ")}`);
-}
-
-function likenessOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let shared = 0;
-  for (const shingle of a) if (b.has(shingle)) shared += 1;
-  return shared / (a.size + b.size - shared);
+function shinglesOf(words: readonly string[]): readonly string[] {
+  if (words.length <= SHINGLE) return [words.join(" ")];
+  return [...new Set(words.slice(SHINGLE - 1).map((_, place) => words.slice(place, place + SHINGLE).join(" ")))];
 }
 
 /** Returns the words of a string in lower case, without signs between them. A text without letters and digits is one word. */

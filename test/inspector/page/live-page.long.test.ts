@@ -1,27 +1,18 @@
 // @module-tag pages
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { LiveHouse, TOKEN } from "./live-house.ts";
-import { badge, drawer, eventRow, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+import { badge, describeInBrowser, drawer, eventRow, expectSoon, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
 
+const { open } = testBrowser();
 const house = new LiveHouse();
-let browser: Browser;
 
-beforeAll(async () => {
-  if (program === undefined) return;
-  browser = await startBrowser();
-  await house.start();
-});
-afterAll(async () => {
-  if (program === undefined) return;
-  await browser.close();
-  await house.close();
-});
+beforeAll(() => house.start());
+afterAll(() => house.close());
 
-describe.runIf(program !== undefined)("the page of a server", () => {
+describeInBrowser("the page of a server", () => {
   it("follows a run, publishes, pauses, proceeds, stops and resumes", async () => {
     await house.run("wait for the bread", "acts");
-    const { page, faults } = await openPage(browser, house.address("acts"));
+    const { page } = await open(house.address("acts"));
     const button = (name: string) => page.getByRole("button", { name, exact: true });
     await expectSoon(() => page.locator(".run-head").textContent()).toContain("Running");
     await button("Pause").click();
@@ -39,13 +30,11 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await expectSoon(() => button("Pause").count()).toBe(1);
     house.goOn();
     await expectSoon(async () => (house.goOn(), badge(page))).toBe("Finished");
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("shows the text of a model while it comes, takes back that of a broken try, and tells a screen reader of the end alone", async () => {
     await house.run("wait, and talk about bread", "talk");
-    const { page, faults } = await openPage(browser, house.address("talk"));
+    const { page } = await open(house.address("talk"));
     const lane = page.locator(".lane-live");
     // A page hears the texts of calls that begin while it is open.
     await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");
@@ -78,24 +67,20 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await expectSoon(() => drawer(page).getByRole("status").textContent()).toBe("The answer is complete.");
     await expectSoon(() => page.locator(".text-live, .lane-live").count()).toBe(0);
     expect(await drawer(page).getByRole("region", { name: "Answer of the step" }).textContent()).toContain("and oil.");
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("says that a run is read before its first event is here", async () => {
     await house.run("plain bread", "late");
-    const { page, faults } = await openPage(browser, "about:blank");
+    const { page } = await open("about:blank");
     await page.route("**/events*", () => undefined);
     await page.goto(house.address("late"));
     await expectSoon(() => page.locator(".panel").textContent()).toMatch(/Reading the run.*On their way: \d+ events/);
     expect(await violationsIn(page)).toEqual([]);
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("hires a role under another name, and retires it after a second press", async () => {
     await house.run("wait for a helper", "hiring");
-    const { page, faults } = await openPage(browser, house.address("hiring"));
+    const { page, faults } = await open(house.address("hiring"), { mayFail: true });
     await toPanel(page, "roles");
     await page.getByRole("button", { name: "Hire a role" }).click();
     const form = page.getByRole("form", { name: "Hire a role" });
@@ -123,12 +108,11 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     house.goOn();
     // An answer of the form that was refused has been told in words; the browser notes it as well.
     expect(faults.filter((fault) => !/status of 4\d\d/.test(fault))).toEqual([]);
-    await page.context().close();
   });
 
   it("forks from a message with another content", async () => {
     await house.run("plain bread", "parent");
-    const { page, faults } = await openPage(browser, house.address("parent"));
+    const { page } = await open(house.address("parent"));
     await toPanel(page, "events");
     await eventRow(page, "message").click();
     await page.getByRole("button", { name: /Fork here/ }).click();
@@ -138,8 +122,6 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await expectSoon(() => badge(page)).toBe("Finished");
     await toPanel(page, "events");
     await expectSoon(() => page.locator(".panel .rows").textContent()).toContain("Baked: A plan for: rye bread");
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("answers by a choice, by fields with faults, and in words; a second tab is told", async () => {
@@ -149,8 +131,8 @@ describe.runIf(program !== undefined)("the page of a server", () => {
       ["in words", "words"],
     ] as const)
       await house.run(idea, id);
-    const { page, faults } = await openPage(browser, house.address("choice"));
-    const second = await openPage(browser, house.address("choice"));
+    const { page } = await open(house.address("choice"));
+    const second = await open(house.address("choice"));
     await expectSoon(() => second.page.getByRole("radio").count()).toBe(2);
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole("button", { name: "Answer" }).click();
@@ -174,25 +156,21 @@ describe.runIf(program !== undefined)("the page of a server", () => {
     await page.getByLabel("Your answer").fill("a cake");
     await page.getByRole("button", { name: "Answer" }).click();
     await expectSoon(() => badge(page)).toBe("Finished");
-    expect([...faults, ...second.faults]).toEqual([]);
-    for (const one of [page, second.page]) await one.context().close();
   });
 
   it("says what is wrong with the token, and takes another", async () => {
-    const { page } = await openPage(browser, house.address().replace(/token=.*/, "token=another-token-of-nobody"));
+    const { page } = await open(house.address().replace(/token=.*/, "token=another-token-of-nobody"), { mayFail: true });
     await expectSoon(() => page.getByRole("alert").textContent()).toContain("The server refused the page");
     expect(await violationsIn(page)).toEqual([]);
     await page.getByLabel("Token").fill(TOKEN);
     await page.getByRole("button", { name: "Open" }).click();
     await expectSoon(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Runs");
-    await page.context().close();
   });
 
   it("keeps the theme that a person has chosen", async () => {
-    const { page } = await openPage(browser, house.address());
+    const { page } = await open(house.address());
     await page.getByLabel("Theme").selectOption("dark");
     await page.reload();
     await expectSoon(() => page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
-    await page.context().close();
   });
 });

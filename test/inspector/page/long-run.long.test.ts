@@ -1,16 +1,12 @@
 // @module-tag pages
-import { mkdtempSync, rmSync } from "node:fs";
-import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { longRun } from "./long-run.ts";
-import { offlineFile, program, startBrowser, expectSoon } from "./watched-page.ts";
-
-if (program === undefined) process.stderr.write("\nTests of long runs in the page do not run: there is no Chromium.\n");
+import { describeInBrowser, expectSoon, offlineFile, testBrowser } from "./watched-page.ts";
 
 /** Steps of the slider that are measured. */
 const STEPS = 60;
@@ -72,18 +68,15 @@ async function reading(page: Page, url: string, within: number): Promise<Reading
   }));
 }
 
-describe.runIf(program !== undefined)("a long run in the page", () => {
-  const folder = mkdtempSync(join(tmpdir(), "troupe-long-"));
+const { folder, open } = testBrowser();
+
+describeInBrowser("a long run in the page", () => {
   /** The median frame of each panel with the shorter run, which comes first. */
   const short = new Map<string, number>();
-  let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
-    process.stderr.write(`\nThe page has ${gzipSync(await readPage()).length} bytes, compressed. Load: ${loadavg()[0]?.toFixed(1)}\n`);
-  });
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true });
+    process.stderr.write(`
+The page has ${gzipSync(await readPage()).length} bytes, compressed. Load: ${loadavg()[0]?.toFixed(1)}
+`);
   });
 
   test.each([
@@ -91,10 +84,7 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
     [100_000, 180_000],
   ])("%i events are there, can be looked at while they are read, and can be scrubbed", async (count, within) => {
     const url = await offlineFile(folder, String(count), [longRun(count)]);
-    const page = await browser.newPage();
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(error.message));
-    page.on("console", (line) => (line.type() === "error" ? faults.push(line.text()) : undefined));
+    const { page } = await open("about:blank");
     const { painted, usable, changed, whole } = await reading(page, `${url}#/runs/long-${count}/lanes`, within);
     if (count === 100_000) expect(changed).toBeLessThan(whole);
     const frames: Record<string, string> = {};
@@ -117,7 +107,5 @@ describe.runIf(program !== undefined)("a long run in the page", () => {
     process.stderr.write(
       `\n${count} events: ms ${[painted, usable, changed, whole].map(Math.round).join(" ")} (painted, usable, changed, whole), ${JSON.stringify(frames)}\n`,
     );
-    expect(faults).toEqual([]);
-    await page.close();
   });
 });

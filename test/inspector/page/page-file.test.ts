@@ -1,12 +1,13 @@
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createHash } from "node:crypto";
-import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../../src/index.ts";
-import { offlineSource } from "../../../src/inspector/page/offline-source.ts";
+import { defineAction, defineRole, memoryJournal, Team } from "../../../src/index.ts";
+import { offlineSource } from "../../../src/inspector/page/run-source.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 import { filesBelow, root } from "../../architecture/read-house.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventsOf } from "../../team/recorded.ts";
 import { sampleRun } from "./sample-run.ts";
 
 /** Bytes of the page, compressed as a server sends it. */
@@ -22,9 +23,7 @@ describe("the runs that came with a page", () => {
     const journal = memoryJournal();
     const Ask = defineAction({ name: "Ask", run: (ctx) => ctx.human.ask("Which town?", { choices: ["Oslo", "Rome"] }) });
     await new Team({ roles: [defineRole({ name: "Ada", actions: [Ask] })], journal }).run("go", { id: "asks" }).result;
-    const events: RunEvent[] = [];
-    for await (const event of journal.read("asks", 0)) events.push(event);
-    const { questions } = await offlineSource([events]).standing("asks", new AbortController().signal);
+    const { questions } = await offlineSource([await eventsOf(journal, "asks")]).standing("asks", new AbortController().signal);
     expect(questions).toMatchObject([{ role: "Ada", text: "Which town?", form: { choices: [{ value: "Oslo" }, { value: "Rome" }] } }]);
   });
 });

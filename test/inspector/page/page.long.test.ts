@@ -1,34 +1,18 @@
 // @module-tag pages
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { faultyRun } from "./faulty-run.ts";
 import { sampleRun } from "./sample-run.ts";
-import { drawer, eventRow, offlineFile, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+import { describeInBrowser, drawer, eventRow, expectSoon, offlineFile, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
 
-if (program === undefined)
-  process.stderr.write("\nTests of the inspector in a browser do not run: there is no Chromium (apt install chromium)\n");
-
-const folder = mkdtempSync(join(tmpdir(), "troupe-page-"));
-let browser: Browser;
-
-beforeAll(async () => {
-  if (program === undefined) return;
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  if (program === undefined) return;
-  await browser.close();
-  rmSync(folder, { recursive: true });
-});
+const { folder, open } = testBrowser();
 
 const HOSTILE = `<script>alert("message")</script><img src=x onerror=alert(1)> \u202etxet desrever\u202c \u0000\u001b[2J </pre></textarea>`;
 
-describe.runIf(program !== undefined)("what watches a page", () => {
+describeInBrowser("what watches a page", () => {
   it("finds what is inaccessible, a script that the policy forbids, and an error", async () => {
     const path = join(folder, "faulty.html");
     const policy = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'">`;
@@ -36,18 +20,17 @@ describe.runIf(program !== undefined)("what watches a page", () => {
       path,
       `<!doctype html><html lang="en"><head>${policy}<title>Faulty</title></head><body><main><img src="data:,"><script>alert(1)</script></main></body></html>`,
     );
-    const { page, faults } = await openPage(browser, `file://${path}`);
+    const { page, faults } = await open(`file://${path}`, { mayFail: true });
     expect((await violationsIn(page)).join()).toContain("img_alt");
     expect(faults.join()).toContain("policy: script-src");
-    await page.context().close();
   });
 });
 
-describe.runIf(program !== undefined)("an offline page", () => {
+describeInBrowser("an offline page", () => {
   it("shows a run in every view and both themes, accessibly, without a request or a fault", async () => {
     const url = await offlineFile(folder, "one", [await sampleRun("Write a poem about rain")]);
     for (const theme of ["light", "dark"] as const) {
-      const { page, faults, requests } = await openPage(browser, url, theme);
+      const { page, faults, requests } = await open(url, { theme });
       for (const { id } of PANELS) {
         await toPanel(page, id);
         await expectSoon(() => page.locator(`.tabs a[aria-current]`).getAttribute("href")).toContain(`/${id}`);
@@ -55,14 +38,13 @@ describe.runIf(program !== undefined)("an offline page", () => {
       }
       expect(faults).toEqual([]);
       expect(requests.filter((address) => address !== url && !address.startsWith(`${url}#`) && !address.startsWith("data:"))).toEqual([]);
-      await page.context().close();
     }
   });
 
   it("shows the clock, the scheduler and the faults of a run, accessibly in both themes", async () => {
     const url = await offlineFile(folder, "faulty", [await faultyRun()]);
     for (const theme of ["light", "dark"] as const) {
-      const { page, faults } = await openPage(browser, url, theme);
+      const { page } = await open(url, { theme });
       const head = page.locator(".run-head");
       for (const told of ["Scheduler events", "Time 3", "On the edges 1 lost, 2 delayed, 1 copied, 2 rewritten"])
         await expectSoon(() => head.innerText().then((text) => text.replace(/\s+/g, " "))).toContain(told);
@@ -91,13 +73,11 @@ describe.runIf(program !== undefined)("an offline page", () => {
         /Delayed\s+\d messages? on the way to it, the first is due: time 2.5/,
       );
       expect(await violationsIn(page)).toEqual([]);
-      expect(faults).toEqual([]);
-      await page.context().close();
     }
   });
 
   it("fits a window of 400 pixels in every view: nothing is wider, the slider can be dragged, the details lie above", async () => {
-    const { page, faults } = await openPage(browser, await offlineFile(folder, "narrow", [await sampleRun()]));
+    const { page } = await open(await offlineFile(folder, "narrow", [await sampleRun()]));
     await page.setViewportSize({ width: 400, height: 800 });
     for (const { id } of PANELS) {
       await toPanel(page, id);
@@ -116,14 +96,12 @@ describe.runIf(program !== undefined)("an offline page", () => {
       return document.elementFromPoint(left + 3, top + 3)?.closest("aside, .drawer") !== null;
     });
     expect(above).toBe(true);
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("shows hostile texts as texts, and a message of 10 MB piece by piece", async () => {
     const long = `${"x".repeat(10_000_000)} the end`;
     const url = await offlineFile(folder, "hostile", [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long")]);
-    const { page, faults } = await openPage(browser, url);
+    const { page } = await open(url);
     await page.getByRole("link", { name: /alert/ }).click();
     for (const { id } of PANELS) await toPanel(page, id);
     await toPanel(page, "events");
@@ -140,21 +118,18 @@ describe.runIf(program !== undefined)("an offline page", () => {
       .first()
       .click();
     expect((await content.textContent())?.length).toBe(220_000);
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("says in words that a newer version wrote the run", async () => {
     const events = (await sampleRun()).map((event) => ({ ...event, v: 2 }) as unknown as RunEvent);
-    const { page } = await openPage(browser, await offlineFile(folder, "newer", [events]));
+    const { page } = await open(await offlineFile(folder, "newer", [events]));
     await expectSoon(() => page.getByRole("alert").textContent()).toMatch(/Expected events of version 1, got version 2/);
-    await page.context().close();
   });
 });
 
-describe.runIf(program !== undefined)("the page, used with the keyboard", () => {
+describeInBrowser("the page, used with the keyboard", () => {
   it("selects, goes into the details, follows a cause, and comes back", async () => {
-    const { page, faults } = await openPage(browser, await offlineFile(folder, "keys", [await sampleRun()]));
+    const { page } = await open(await offlineFile(folder, "keys", [await sampleRun()]));
     await toPanel(page, "events");
     await eventRow(page, "act.ended").focus();
     await page.keyboard.press("Shift+Tab");
@@ -171,21 +146,19 @@ describe.runIf(program !== undefined)("the page, used with the keyboard", () => 
     await page.keyboard.press("Escape");
     await expectSoon(() => drawer(page).count()).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.className)).toContain("event");
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   it("reaches every control of every view with Tab alone, and shows where the focus is", async () => {
-    const { page, faults } = await openPage(browser, await offlineFile(folder, "tab", [await sampleRun()]));
+    const { page } = await open(await offlineFile(folder, "tab", [await sampleRun()]));
     for (const { id } of PANELS) {
       await toPanel(page, id);
       await page.locator(`.tabs a[aria-current][href$="/${id}"]`).waitFor();
       const controls = await page.evaluate(() => {
         (document.activeElement as HTMLElement | null)?.blur();
         const all = document.querySelectorAll<HTMLElement>("a[href], button, select, input, textarea, summary, [tabindex]");
-        const open = [...all].filter((one) => one.tabIndex === 0 && !one.matches(":disabled") && one.checkVisibility());
-        open.forEach((one, nth) => (one.dataset["stop"] = String(nth)));
-        return open.length;
+        const stops = [...all].filter((one) => one.tabIndex === 0 && !one.matches(":disabled") && one.checkVisibility());
+        stops.forEach((one, nth) => (one.dataset["stop"] = String(nth)));
+        return stops.length;
       });
       const reached = new Set<string>();
       for (let nth = 0; nth <= controls; nth += 1) {
@@ -205,7 +178,5 @@ describe.runIf(program !== undefined)("the page, used with the keyboard", () => 
       }
       expect(reached.size, id).toBe(controls);
     }
-    expect(faults).toEqual([]);
-    await page.context().close();
   });
 });

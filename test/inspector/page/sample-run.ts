@@ -1,4 +1,5 @@
 import { defineAction, defineRole, memoryJournal, type RunEvent, Team } from "../../../src/index.ts";
+import { eventsOf } from "../../team/recorded.ts";
 
 /** The events of a small run: a writer and a reviewer, three activations, no model. */
 export async function sampleRun(idea = "Write a poem", id = "sample"): Promise<readonly RunEvent[]> {
@@ -9,7 +10,5 @@ export async function sampleRun(idea = "Write a poem", id = "sample"): Promise<r
   const journal = memoryJournal();
   const team = new Team({ name: "Poets", roles: [writer, reviewer], journal });
   await team.run(idea, { id }).result;
-  const events: RunEvent[] = [];
-  for await (const event of journal.read(id, 0)) events.push(event);
-  return events;
+  return eventsOf(journal, id);
 }

@@ -1,40 +1,20 @@
 // @module-tag pages
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { defineAction, defineRole, memoryJournal, Team } from "../../../src/index.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
 import { PANELS } from "../../../src/inspector/page/run-page.tsx";
-import { createServer } from "../../../src/server/index.ts";
 import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";
-import { badge, openPage, program, startBrowser, toPanel, expectSoon, violationsIn } from "./watched-page.ts";
+import { serving } from "../../server/served-team.ts";
+import { TOKEN } from "./live-house.ts";
+import { badge, describeInBrowser, expectSoon, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
 
-const TOKEN = "page-token-0123456789";
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
 
-let browser: Browser;
-const folder = mkdtempSync(join(tmpdir(), "troupe-served-"));
-beforeAll(async () => {
-  if (program !== undefined) browser = await startBrowser();
-});
-afterAll(async () => {
-  if (program !== undefined) await browser.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function serving<T>(team: Team, work: (url: string, client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
-  const server = createServer({ team, token: TOKEN, page: readPage });
-  const { url } = await server.listen();
-  try {
-    return await work(url, createClient({ url, token: TOKEN }));
-  } finally {
-    await server.close({ grace: 0 });
-  }
-}
+const { folder, open } = testBrowser();
 
 /** A team whose names, messages, questions and choices are all hostile. */
 function hostileTeam(): Team {
@@ -49,33 +29,31 @@ function hostileTeam(): Team {
   return new Team({ name: HOSTILE, roles: [role], journal: memoryJournal() });
 }
 
-describe.runIf(program !== undefined)("the page of a server", () => {
+describeInBrowser("the page of a server", () => {
   it("shows script and bidi texts of roles, questions, choices and errors as texts, and runs none", async () => {
-    await serving(hostileTeam(), async (url, client) => {
-      const { id } = await client.start({ idea: HOSTILE, id: "hostile" });
-      for await (const event of client.events(id)) void event;
-      const { page, faults } = await openPage(browser, `${url}/#token=${TOKEN}`);
-      await page.getByRole("link", { name: /alert/ }).first().click();
-      await expectSoon(() => page.locator(".question").textContent()).toContain(`<script>alert("x")</script>`);
-      for (const { id: panel } of PANELS) {
-        await toPanel(page, panel);
-        expect(await violationsIn(page), panel).toEqual([]);
-      }
-      await page
-        .getByLabel(/Another answer|other|<script>/i)
-        .last()
-        .fill(HOSTILE);
-      await page.getByRole("button", { name: "Answer" }).click();
-      await expectSoon(() => badge(page)).toBe("Finished");
-      await toPanel(page, "events");
-      await page.locator(".event", { hasText: "act.ended" }).first().click();
-      await expectSoon(() => page.getByRole("complementary").textContent()).toContain("alert");
-      // Characters that turn the direction of a text are shown by their numbers.
-      expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText))).toBe(false);
-      expect(await page.locator("img, .run script, .run iframe, .run a[href^='javascript']").count()).toBe(0);
-      expect(faults).toEqual([]);
-      await page.context().close();
-    });
+    const { url } = await serving({ team: hostileTeam(), token: TOKEN, page: readPage }).listen();
+    const client = createClient({ url, token: TOKEN });
+    const { id } = await client.start({ idea: HOSTILE, id: "hostile" });
+    for await (const event of client.events(id)) void event;
+    const { page } = await open(`${url}/#token=${TOKEN}`);
+    await page.getByRole("link", { name: /alert/ }).first().click();
+    await expectSoon(() => page.locator(".question").textContent()).toContain(`<script>alert("x")</script>`);
+    for (const { id: panel } of PANELS) {
+      await toPanel(page, panel);
+      expect(await violationsIn(page), panel).toEqual([]);
+    }
+    await page
+      .getByLabel(/Another answer|other|<script>/i)
+      .last()
+      .fill(HOSTILE);
+    await page.getByRole("button", { name: "Answer" }).click();
+    await expectSoon(() => badge(page)).toBe("Finished");
+    await toPanel(page, "events");
+    await page.locator(".event", { hasText: "act.ended" }).first().click();
+    await expectSoon(() => page.getByRole("complementary").textContent()).toContain("alert");
+    // Characters that turn the direction of a text are shown by their numbers.
+    expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText))).toBe(false);
+    expect(await page.locator("img, .run script, .run iframe, .run a[href^='javascript']").count()).toBe(0);
   });
 });
 
@@ -98,12 +76,12 @@ async function serve(url: string, port: string): Promise<{ readonly child: Child
   return { child, url: (JSON.parse(child.said.stdout.trim().split("\n")[0] ?? "") as { readonly url: string }).url };
 }
 
-describe.runIf(program !== undefined)("the page of troupe serve", () => {
+describeInBrowser("the page of troupe serve", () => {
   it("says that the server was killed, and goes on without loss or doubling when it is there again", { timeout: 900_000 }, async () => {
     writeFileSync(join(folder, "crew.yaml"), CREW);
     let asked = 0;
-    let open = (): void => undefined;
-    const gate = new Promise<void>((resolve) => (open = resolve));
+    let answer = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (answer = resolve));
     await using stub = await openaiStub({
       handler: async () => {
         asked += 1;
@@ -114,7 +92,7 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     const first = await serve(stub.url, "0");
     const client = createClient({ url: first.url, token: TOKEN });
     const { id } = await client.start({ idea: "a story" });
-    const { page } = await openPage(browser, `${first.url}/#token=${TOKEN}&run=${id}`);
+    const { page } = await open(`${first.url}/#token=${TOKEN}&run=${id}`, { mayFail: true });
     const head = (): Promise<string | null> => page.locator(".run-head").textContent();
     await expectSoon(() => asked).toBe(2);
     await expectSoon(head).toContain("Live");
@@ -122,7 +100,7 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     await first.child.ended;
     await expectSoon(head).toContain("The server cannot be reached");
     expect(await violationsIn(page)).toEqual([]);
-    open();
+    answer();
     const second = await serve(stub.url, new URL(first.url).port);
     await expectSoon(head).toContain("Live");
     await expectSoon(() => badge(page)).toBe("Finished");
@@ -133,7 +111,6 @@ describe.runIf(program !== undefined)("the page of troupe serve", () => {
     await expectSoon(() => page.locator(".panel .rows").getAttribute("aria-label")).toBe(`${events.length} events`);
     const numbers = await page.evaluate(() => [...document.querySelectorAll(".event-seq")].map((cell) => Number(cell.textContent)));
     expect(numbers).toEqual(numbers.map((_, index) => index));
-    await page.context().close();
     second.child.process.kill("SIGTERM");
     expect(await second.child.ended).toBe(0);
   });

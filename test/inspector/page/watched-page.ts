@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 
@@ -12,11 +13,43 @@ const PROGRAMS = [process.env["CHROME_PATH"] ?? "", "/usr/bin/chromium", "/usr/b
 const LONGEST_LOOK = 120_000;
 
 /** The browser of this machine; undefined where it has none. */
-export const program: string | undefined = PROGRAMS.find((path) => path !== "" && existsSync(path));
+const program: string | undefined = PROGRAMS.find((path) => path !== "" && existsSync(path));
 
-/** Starts the browser. */
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ ...(program === undefined ? {} : { executablePath: program }), args: ["--no-sandbox"], timeout: LONGEST_LOOK });
+if (program === undefined)
+  process.stderr.write("\nTests of the inspector in a browser do not run: there is no Chromium (apt install chromium)\n");
+
+/** Tests that a machine without a browser skips. */
+export function describeInBrowser(title: string, tests: () => void): void {
+  (program === undefined ? describe.skip : describe)(title, tests);
+}
+
+export interface TestBrowser {
+  readonly folder: string;
+  /** Opens a page, which closes at the end of the test. @param mayFail without it the page must have had no fault */
+  open(url: string, o?: { readonly theme?: "light" | "dark"; readonly mayFail?: boolean }): Promise<WatchedPage>;
+}
+
+/** Starts a browser for a file of tests, and makes a folder for its pages. */
+export function testBrowser(): TestBrowser {
+  const folder = mkdtempSync(join(tmpdir(), "troupe-page-"));
+  let browser: Browser;
+  beforeAll(async () => {
+    if (program === undefined) return;
+    browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"], timeout: LONGEST_LOOK });
+  });
+  afterAll(async () => {
+    if (program !== undefined) await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+  const open: TestBrowser["open"] = async (url, { theme = "light", mayFail = false } = {}) => {
+    const opened = await openPage(browser, url, theme);
+    onTestFinished(async () => {
+      if (!mayFail) expect(opened.faults).toEqual([]);
+      await opened.page.context().close();
+    });
+    return opened;
+  };
+  return { folder, open };
 }
 
 const checker = readFileSync(createRequire(import.meta.url).resolve("accessibility-checker-engine/ace.js"), "utf8");
@@ -30,7 +63,7 @@ export interface WatchedPage {
 }
 
 /** Opens a page in a context of its own. @param theme of the system */
-export async function openPage(browser: Browser, url: string, theme: "light" | "dark" = "light"): Promise<WatchedPage> {
+async function openPage(browser: Browser, url: string, theme: "light" | "dark"): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme });
   const page = await context.newPage();
   page.setDefaultTimeout(LONGEST_LOOK);

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { causeChain } from "../../../src/inspector/view/cause-chain.ts";
 import { messageDetail } from "../../../src/inspector/view/detail.ts";
 import { lanesIn, tickAt } from "../../../src/inspector/view/lanes.ts";
-import { FlowTable } from "../../../src/inspector/view/role-graph.ts";
-import { roleView } from "../../../src/inspector/view/role-view.ts";
+import { roleGraph, roleView } from "../../../src/inspector/view/role-graph.ts";
 import { compareRuns } from "../../../src/inspector/view/run-comparison.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import * as terms from "../../../src/inspector/view/run-terms.ts";
@@ -39,7 +38,7 @@ test("RunRecord.I1 a message that the edges lost, rewrote, doubled or delayed is
   const [first] = ticks;
   expect(run.event(first?.seq ?? -1)).toMatchObject({ type: "clock.advanced", tick: 2.5 });
   expect(lanesIn(run, { from: 0, until: (first?.seq ?? 0) - 1 }).ticks).toEqual([]);
-  const graph = new FlowTable(run).graphAt(run.length - 1);
+  const graph = roleGraph(run, run.length - 1);
   expect(graph.edges.map(({ from, to, messages, lost }) => [from, to, messages, lost])).toEqual([
     ["", "Ann", 1, 0],
     ["Ann", "Bob", 1, 1],

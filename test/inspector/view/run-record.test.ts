@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DeliveryFact } from "../../../src/inspector/view/run-facts.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { sentMessage } from "../../../src/runtime/edges/arrivals.ts";
-import { lastOf } from "../../../src/inspector/view/delivery-table.ts";
+import { lastOf } from "../../../src/inspector/view/run-record.ts";
 import { tries } from "../../long.ts";
 import { changingSketch, eventsOfChangingRun, eventsOfRun, runSketch } from "./random-runs.ts";
 

@@ -6,8 +6,7 @@ import { simulatedClock } from "../../../src/testing/index.ts";
 import { eventsOf } from "../../team/recorded.ts";
 import { causeChain, type CauseNode } from "../../../src/inspector/view/cause-chain.ts";
 import { densityOf, lanesIn } from "../../../src/inspector/view/lanes.ts";
-import { FlowTable } from "../../../src/inspector/view/role-graph.ts";
-import { roleView } from "../../../src/inspector/view/role-view.ts";
+import { roleGraph, roleView } from "../../../src/inspector/view/role-graph.ts";
 import { RunTimeline } from "../../../src/inspector/view/run-timeline.ts";
 import { spendingAt } from "../../../src/inspector/view/spending.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
@@ -41,44 +40,35 @@ describe("views of a run", () => {
     );
   });
 
-  test(
-    "property: FlowTable.F1 FlowTable.F2 graph, role panels and spending at an event are those of a run that ends there",
-    { tags: "numbers" },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
-          const run = await timeline;
-          const seq = a % run.length;
-          const cut = new RunTimeline();
-          cut.add(run.events(0, seq));
-          const growing = new FlowTable(cut);
-          const graph = growing.graphAt(seq);
-          expect(new FlowTable(run).graphAt(seq)).toEqual(graph);
-          expect(spendingAt(run, seq)).toEqual(spendingAt(cut, seq));
-          cut.add(run.events(seq + 1));
-          expect(growing.graphAt(seq)).toEqual(graph);
-          expect(growing.graphAt(run.length - 1)).toEqual(new FlowTable(run).graphAt(run.length - 1));
-          const state = fold(run.events(0, seq));
-          for (const role of state.roles.values()) {
-            const view = roleView(run.stateAt(seq), role.name);
-            expect(view).toMatchObject({ state: role.custom, activations: role.n, mailbox: { count: role.waiting } });
-            expect(view?.mailbox.part(1, role.waiting)).toEqual(role.news().slice(1));
-            const remembered = role.memory.get().toReversed();
-            expect(view?.memory.count).toBe(remembered.length);
-            for (const [first, last] of [
-              [0, remembered.length],
-              [1, 2],
-              [2, 2],
-              [0, -1],
-            ] as const)
-              expect(view?.memory.part(first, last)).toEqual(remembered.slice(first, last + 1));
-          }
-          expect(roleView(state, "Nobody")).toBeUndefined();
-        }),
-        { numRuns: tries(4, 120) },
-      );
-    },
-  );
+  test("property: graph, role panels and spending at an event are those of a run that ends there", { tags: "numbers" }, async () => {
+    await fc.assert(
+      fc.asyncProperty(runs, fc.nat(), async (timeline, a) => {
+        const run = await timeline;
+        const seq = a % run.length;
+        const cut = new RunTimeline();
+        cut.add(run.events(0, seq));
+        expect(roleGraph(run, seq)).toEqual(roleGraph(cut, seq));
+        expect(spendingAt(run, seq)).toEqual(spendingAt(cut, seq));
+        const state = fold(run.events(0, seq));
+        for (const role of state.roles.values()) {
+          const view = roleView(run.stateAt(seq), role.name);
+          expect(view).toMatchObject({ state: role.custom, activations: role.n, mailbox: { count: role.waiting } });
+          expect(view?.mailbox.part(1, role.waiting)).toEqual(role.news().slice(1));
+          const remembered = role.memory.get().toReversed();
+          expect(view?.memory.count).toBe(remembered.length);
+          for (const [first, last] of [
+            [0, remembered.length],
+            [1, 2],
+            [2, 2],
+            [0, -1],
+          ] as const)
+            expect(view?.memory.part(first, last)).toEqual(remembered.slice(first, last + 1));
+        }
+        expect(roleView(state, "Nobody")).toBeUndefined();
+      }),
+      { numRuns: tries(4, 120) },
+    );
+  });
 
   test("a chain of very many effects is cut", async () => {
     const journal = memoryJournal();

@@ -4,6 +4,7 @@ import { modelError } from "../../../src/model/failure.ts";
 import { chatModelContract, openaiStub, scriptedModel, type ScriptedReply, type StubReply } from "../../../src/testing/index.ts";
 import type { ContractReply } from "../../../src/testing/contracts/chat-model.ts";
 import type { ScriptedAnswer } from "../../../src/testing/scripted-model.ts";
+import { broken } from "./broken.ts";
 
 const kit = { describe, it, expect };
 
@@ -50,23 +51,11 @@ chatModelContract(kit, "openai, whole", async (replies) => {
 });
 
 describe("chatModelContract", () => {
-  /** Runs the contract against a model and gives the names of what failed. */
-  async function broken(make: Parameters<typeof chatModelContract>[2]): Promise<string[]> {
-    const tests: [string, () => Promise<void>][] = [];
-    chatModelContract({ describe: (_name, body) => body(), it: (name, body) => void tests.push([name, body]), expect }, "under test", make);
-    const failed: string[] = [];
-    for (const [name, body] of tests) {
-      try {
-        await body();
-      } catch {
-        failed.push(name.slice(0, name.indexOf(" ")));
-      }
-    }
-    return failed;
-  }
+  const brokenBy = (make: Parameters<typeof chatModelContract>[2]): Promise<string[]> =>
+    broken((checks) => chatModelContract(checks, "under test", make));
 
   it("finds a model that swallows the end of a stream, and one that ends a stream when aborted as if it were whole", async () => {
-    const lossy = await broken((replies) => {
+    const lossy = await brokenBy((replies) => {
       const model = scriptedModel(replies.map(scripted));
       return {
         model: {
@@ -86,7 +75,7 @@ describe("chatModelContract", () => {
   });
 
   it("finds a model whose errors are not typed", async () => {
-    const untyped = await broken((replies) => ({
+    const untyped = await brokenBy((replies) => ({
       model: scriptedModel(replies.map((reply) => (reply.kind === "rate-limited" ? new Error("429") : scripted(reply)))),
     }));
     expect(untyped).toEqual(["ChatModel.C5"]);

@@ -6,10 +6,9 @@ import { type DiffLine, diffHunks, lineDiff } from "../../view/line-diff.ts";
 import type { SentFact } from "../../view/run-facts.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
-import { Button, type Column, DataTable, Facts, Select } from "../controls.tsx";
+import { Button, type Column, DataTable, Facts, Select, TextView } from "../controls.tsx";
 import { ActivationLink } from "../detail-parts.tsx";
 import type { OpenRun, Selection, PanelProps } from "../open-run.ts";
-import { TextView } from "../text-view.tsx";
 import { MessageButton, TwoParts } from "./message-list.tsx";
 
 /** Lines of a difference that are shown at first, and that each press of "more" adds. */

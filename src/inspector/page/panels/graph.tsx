@@ -1,6 +1,5 @@
-import { useMemo } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
-import { FlowTable, type GraphEdge, type GraphNode, type RoleGraph } from "../../view/role-graph.ts";
+import { type GraphEdge, type GraphNode, type RoleGraph, roleGraph } from "../../view/role-graph.ts";
 import { edgeText, faultCountsText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
@@ -14,8 +13,7 @@ const MAX_DRAWN = 40;
 const MAX_LINES = 300;
 
 export function GraphPanel({ run }: PanelProps) {
-  const flows = useMemo(() => new FlowTable(run.timeline), [run.timeline]);
-  const graph = flows.graphAt(run.shown.value);
+  const graph = roleGraph(run.timeline, run.shown.value);
   if (graph.nodes.length === 0) return <p class="empty soft">No role has been hired yet.</p>;
   return (
     <div class="graph body">
