@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
+import { nearestWord } from "../kernel/known-options.ts";
 import type { CommandSpec, Handler, OptionUse } from "./command-spec.ts";
 import { COMMANDS } from "./command-table.ts";
 import { failed } from "./error-report.ts";
@@ -31,8 +32,17 @@ async function runProgram(host: Host, words: readonly string[]): Promise<ExitCod
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw new UsageError("COMMAND_INVALID", `${error.message.replace(/^error: |\.$/g, "")}. See: troupe --help`);
+    const meant = error.code === "commander.excessArguments" ? mistypedPart(words) : undefined;
+    const advice = meant === undefined ? "See: troupe --help" : `Did you mean: ${meant}? See: troupe --help`;
+    throw new UsageError("COMMAND_INVALID", `${error.message.replace(/^error: |\.$/g, "")}. ${advice}`);
   }
+}
+
+/** The command of a group that a word looks like: its default command takes no words. */
+function mistypedPart([group = "", word = ""]: readonly string[]): string | undefined {
+  const names = Object.keys(COMMANDS[group]?.commands ?? {}).map((words) => words.split(" ", 1)[0] ?? "");
+  const near = nearestWord(word, names);
+  return near === undefined ? undefined : `troupe ${group} ${near}`;
 }
 
 function programFor({ version, stdout, stderr }: Host, run: RunCommand): Command {
