@@ -122,9 +122,9 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   "29-traces": [
     "Bridge to open in May",
     "requests: 1",
-    "gen_ai.client.inference.duration, gen_ai.invoke_agent.duration, gen_ai.client.inference.usage.input_tokens, " +
-      "gen_ai.client.inference.usage.output_tokens, gen_ai.client.inference.operation.input_tokens, " +
-      "gen_ai.client.inference.operation.output_tokens",
+    "gen_ai.invoke_agent.duration, gen_ai.client.inference.duration, gen_ai.client.inference.operation.input_tokens, " +
+      "gen_ai.client.inference.operation.output_tokens, gen_ai.client.inference.usage.input_tokens, " +
+      "gen_ai.client.inference.usage.output_tokens",
   ],
   "30-serve": [
     "0 run.started",

@@ -252,7 +252,7 @@ describe("work that continues after its end", () => {
     return { root, first: base, again: await openExisting({ root, name: "r1" }) };
   }
 
-  it("gets its branch with its commits and its base again, and its changes are those of both parts", async () => {
+  it("Worktrees.T3 gets its branch with its commits and its base again, and its changes are those of both parts", async () => {
     const { root, first, again } = await continued(() => {});
     expect(again.place).toMatchObject({ kind: "worktree", base: first, branch: "troupe/r1" });
     expect(await again.workspace.read("src/new.js")).toBe("export const fresh = true;\n");
