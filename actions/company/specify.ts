@@ -8,6 +8,7 @@ import { inFence, shortened } from "../markdown.ts";
 import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
+import { tryChecks } from "./try-checks.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import {
   ACCEPTANCE_FILE,
@@ -107,7 +108,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const brief = await this.#brief(ctx, { earlier, project, noPages, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
     const known: KnownFacts = { earlier, project, noPages, answers };
-    const order = await this.#approved(ctx, known, answers.length === 0 ? brief : await this.#brief(ctx, known));
+    const last = answers.length === 0 ? brief : await this.#brief(ctx, known);
+    const order = await this.#approved(ctx, known, await this.#tried(ctx, known, last));
     const files = orderFiles(order);
     await this.write(ctx, files);
     return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
@@ -163,6 +165,19 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     );
   }
 
+  async #tried(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): Promise<Brief> {
+    const words: readonly PromptPart[] = [
+      ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
+      ...(earlier === undefined ? [] : earlierWords(earlier)),
+      ["The user's words", ctx.text],
+      ["The user's answers", answers.join("\n")],
+    ];
+    const { gate } = this.#options;
+    const { assumptions } = brief;
+    const { criteria, told } = await tryChecks(ctx, { gate, criteria: numbered(brief.criteria, []), words, assumptions });
+    return { ...brief, criteria: [...criteria], assumptions: [...assumptions, ...told] };
+  }
+
   /** Corrections of the user count as their words. */
   async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
     const order = this.#order(ctx, known, brief);
@@ -172,7 +187,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       show: renderForReview,
       change: async (said) => {
         const facts = { ...known, answers: [...known.answers, ...said] };
-        return this.#order(ctx, facts, await this.#brief(ctx, facts));
+        return this.#order(ctx, facts, await this.#tried(ctx, facts, await this.#brief(ctx, facts)));
       },
     });
   }

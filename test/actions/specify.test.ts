@@ -11,7 +11,7 @@ import { runAlone } from "./alone.ts";
 
 /** The order of a product manager who chooses a stack, and what it was asked. */
 async function orderFor(stack: string, lack: string | undefined): Promise<{ readonly order: WorkOrder; readonly prompt: string }> {
-  const model = scriptedModel([brief("S", { stack })]);
+  const model = scriptedModel([brief("S", { stack }), '{"outputs":[]}']);
   const workspace = fileWorkspace({ root: scratchFolder(), git: false });
   const gate = new ProjectGate({ workspace, sandbox, missingForPages: () => lack });
   const result = await runAlone({ action: new Specify({ gate, receivers: { S: [], M: [], L: [] } }), model });

@@ -171,11 +171,14 @@ function problemsOf(step, got, limit) {
   ];
 }
 
+const ABSENT = /^\S*python[\d.]*: (?:can't open file |No module named )/m;
+
 /** @param {readonly string[]} words @param {number | "failure"} exit @param {Result} got @returns {string[]} */
 function exitProblems(words, exit, got) {
   if (got.code === null) return [`it was ended by ${got.signal}`];
   if (exit === "failure" ? got.code === 0 : got.code !== exit)
     return [`the exit code should be ${exit === "failure" ? "another than 0" : exit} and is ${got.code}`];
+  if (exit !== 0 && ABSENT.test(got.stderr)) return ["it should refuse with a message, and Python found no program"];
   if (exit !== 0 && isUncaught(words, got)) return ["it should refuse with a message, and crashed: an error was not caught"];
   return [];
 }

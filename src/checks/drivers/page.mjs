@@ -199,7 +199,8 @@ async function main() {
   const opened = order.skipOpening ? undefined : await opening();
   if (opened !== undefined) await report({ kind: "opened", ...opened });
   for (const criterion of order.criteria) {
-    const isDead = opened?.isDead === true && !criterion.steps.some((/** @type {PageStep} */ step) => step.do === "open" && step.path !== undefined);
+    const isDead =
+      opened?.isDead === true && !criterion.steps.some((/** @type {PageStep} */ step) => step.do === "open" && step.path !== undefined);
     const result = isDead ? { outcome: "failed", evidence: `opening: ${opened.fault}` } : await check(criterion);
     await report({ kind: "result", id: criterion.id, ...result });
   }
