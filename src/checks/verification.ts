@@ -21,7 +21,8 @@ export interface Fault {
 }
 
 export interface SuiteReport {
-  readonly language: "javascript" | "python";
+  /** `javascript`, `python`, or the command that the project names, such as `make test`. */
+  readonly language: string;
   readonly kind: "passed" | "failed" | "timeout" | "not run";
   readonly total: number;
   readonly passed: number;

@@ -63,8 +63,10 @@ describe("runSuites", () => {
     });
     expect(reports.map(({ kind, files, reason }) => [kind, files, reason])).toEqual([
       ["passed", ["b.test.mjs"], undefined],
-      ["not run", ["a.test.js"], 'package.json runs its tests by "jest"; only tests of node:test are run here.'],
-      ["not run", ["c.test.tsx"], expect.stringContaining("runs no TypeScript and no JSX")],
+      ["not run", ["package.json"], "jest is missing in the sandbox. Install the packages of the project: npm install"],
+    ]);
+    expect((await reportsOf({ "c.test.tsx": "" })).map(({ kind, reason }) => [kind, reason])).toEqual([
+      ["not run", expect.stringContaining("package.json names no command for tests")],
     ]);
   });
 

@@ -157,7 +157,7 @@ function isUncaught(words, { stderr }) {
 
 /** @param {JobStep} step @param {Result} got @param {number} limit @returns {string[]} */
 function problemsOf(step, got, limit) {
-  if (got.missing === "ENOENT") return [`it could not be started: the program ${quoted(step.run[0], 100)} is not there`];
+  if (got.missing === "ENOENT") return [`it could not be started: the program ${quoted(programOf([...step.run])[0], 100)} is not there`];
   if (got.missing !== null) return [`it could not be started: ${got.missing}`];
   if (got.flooded) return [`it printed more than ${order.outputBytes} bytes and was stopped`];
   if (got.timedOut) return [`it did not end within ${limit} ms and was stopped`];
