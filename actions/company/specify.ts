@@ -1,4 +1,5 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
+import { stackNames } from "../../src/checks/stacks.ts";
 import { type ActionContext, type Address, type Message, WorkspaceError } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
@@ -57,7 +58,7 @@ const BriefSchema = z.object({
   reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
   name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
   size: z.enum(["S", "M", "L"]),
-  stack: z.enum(["node", "page", "python"]),
+  stack: z.enum(stackNames),
   assumptions: z.array(z.string()).default([]).describe("what the words leave open, and what you decided"),
   questions: z
     .array(z.union([OpenQuestionSchema, z.string()]))
@@ -152,7 +153,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       criteria.length === 0 ? "" : `${renderCriteria({ criteria })}\nGive only criteria that are new, or replace one by its id.`;
     return ctx.ask(
       promptOf("Specify", INSTRUCTION, [
-        ["Stacks", [...stacks.map(stackLine), ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
+        ["Stacks", [...stacks.map(stackLine), PAGE_BESIDE, ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
         ["Decided", fixed.join(" ")],
         ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
         ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
@@ -237,6 +238,8 @@ interface KnownFacts {
 const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
 const ONLY_IF_DEMANDED = "Choose page only where the words demand one, and give its logic checks by command.";
 
+const PAGE_BESIDE = "A command or a server with a page has the stack of the command; checks may have steps on the page too.";
+
 async function readmeOf(workspace: Workspace): Promise<string | undefined> {
   try {
     return await workspace.read("README.md");
@@ -248,7 +251,7 @@ async function readmeOf(workspace: Workspace): Promise<string | undefined> {
 }
 
 function stackLine({ name, description, start }: Stack): string {
-  return `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`;
+  return `- ${name}: ${description}.${start === undefined ? "" : ` Started by \`${start.join(" ")}\`.`}`;
 }
 
 function earlierWords({ requirement, feedback }: WorkOrder): readonly PromptPart[] {
