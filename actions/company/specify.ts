@@ -128,7 +128,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   async #project(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined): Promise<Project> {
     const { gate } = this.#options;
     const { workspace } = gate;
-    const look = async (): Promise<Omit<Project, "failedBefore">> => ({
+    const look = async (): Promise<Omit<Project, "failedBefore" | "notRun">> => ({
       words: (await workspace.read(REQUIREMENT_FILE)) ?? null,
       acceptance: acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? null,
       map: await repoMap({ workspace, budget: MAP_TOKENS, focus: ctx.text }),
@@ -136,13 +136,16 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       stack: stackOf(await workspace.list()) ?? null,
     });
     const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
-    if (earlier !== undefined) return { ...seen, failedBefore: earlier.failedBefore ?? [] };
+    if (earlier !== undefined) return { ...seen, notRun: [], failedBefore: earlier.failedBefore ?? [] };
     const verification = await gate.check(ctx.steps, {
       criteria: [],
       depth: "whole",
       stack: this.#options.stack ?? seen.stack ?? undefined,
     });
-    return { ...seen, failedBefore: [...problemsOf(verification)] };
+    const notRun = verification.suites.flatMap(({ language, kind, reason = "" }) =>
+      kind === "not run" ? [`The tests in ${language} are not checked, so the product cannot be done: ${reason}`] : [],
+    );
+    return { ...seen, notRun, failedBefore: [...problemsOf(verification)] };
   }
 
   #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts): Promise<Brief> {
@@ -198,7 +201,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     // Engineers who work side by side continue: the change joins their plan.
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
     const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
-    const lack = stack === "page" && noPages !== null ? [`${NO_PAGES} ${noPages}`] : [];
+    const hasPage = stack === "page" || brief.criteria.some(({ check }) => check.kind === "page");
+    const lack = [...(hasPage && noPages !== null ? [`${NO_PAGES} ${noPages}`] : []), ...(project?.notRun ?? [])];
     const past = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
     const facts = {
       kind: "order" as const,
@@ -226,6 +230,8 @@ interface Project {
   readonly readme: string;
   readonly stack: StackName | null;
   readonly failedBefore: string[];
+  /** Why tests of the project cannot be run here. */
+  readonly notRun: readonly string[];
 }
 
 interface KnownFacts {

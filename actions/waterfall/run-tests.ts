@@ -1,6 +1,8 @@
 import { type ActionContext, type Address, type Message, ROUTE_TO_ALL, type InputsOf } from "../../src/index.ts";
 import { kinds, type Known } from "../../src/ports.ts";
 import { type ProjectTests, runProjectTests, type Sandbox } from "../../src/workspace/index.ts";
+import { runSuites } from "../../src/checks/suites.ts";
+import type { SuiteReport } from "../../src/checks/verification.ts";
 import { z } from "zod";
 import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-action.ts";
 import { shortened, inFence, bullets, sections } from "../markdown.ts";
@@ -126,7 +128,10 @@ export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
     const tests = testList.filter((path) => path in files);
     const went = await ctx.step("run tests", request, async ({ signal }) => {
       const limit = timeout === undefined ? {} : { timeout };
-      return partsKept(await runProjectTests({ root: workspace.root, files: tests, sandbox, signal, ...limit }));
+      const all = { root: workspace.root, sandbox, signal, ...limit };
+      const scripts = partsKept(await runProjectTests({ ...all, files: tests }));
+      const python = tests.some((path) => path.endsWith(".py")) ? await runSuites({ ...all, languages: ["python"] }) : [];
+      return python.map(suiteKept).reduce(joined, scripts);
     });
     return this.conclude(ctx, { ...went, round: roundOf(ctx.news) }, { files: [], summary: "Run the tests" });
   }
@@ -165,6 +170,35 @@ function partsKept(went: ProjectTests): Omit<TestReport, "round"> {
     case "not run":
       return { tests: "not run", ...counted, hint: `${went.reason}. ${went.hint}` };
   }
+}
+
+function suiteKept({ kind, total, passed, failed, failures, reason = "" }: SuiteReport): Omit<TestReport, "round"> {
+  if (kind === "not run") return { tests: kind, total, passed, failed, failures: [], hint: reason };
+  const late = kind === "timeout" ? [{ name: "pytest", message: reason }] : [];
+  return {
+    tests: kind === "passed" ? kind : "failed",
+    total: total + late.length,
+    passed,
+    failed: failed + late.length,
+    failures: [...failures, ...late],
+  };
+}
+
+/** The worse of two results, with the counts of both. */
+function joined(one: Omit<TestReport, "round">, other: Omit<TestReport, "round">): Omit<TestReport, "round"> {
+  const tests = (["failed", "not run", "passed"] as const).find((each) => one.tests === each || other.tests === each) ?? "none";
+  const hint = [one.hint, other.hint].find((each) => each !== undefined);
+  const [total, passed, failed] = [one.total + other.total, one.passed + other.passed, one.failed + other.failed];
+  return {
+    ...one,
+    ...other,
+    tests,
+    total,
+    passed,
+    failed,
+    failures: [...one.failures, ...other.failures],
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 /** Tests that did not end count as one more failure. */
