@@ -1,4 +1,4 @@
-import type { Check, Criterion, TextRule } from "../../src/checks/acceptance.ts";
+import type { Criterion, TextRule } from "../../src/checks/acceptance.ts";
 import { type ActionContext, TroupeError } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
@@ -21,18 +21,10 @@ export interface TriedChecks {
   readonly told: readonly string[];
 }
 
-const DERIVE = `A product will do what the user's words say. Work out what it prints when these commands run. Each criterion begins with an empty folder and its files; its steps run one after another. Give the whole text of each wanted output. Where it takes computing, give "program" in place of the text: JavaScript, an ES module for Node.js, that prints the output from the same files and standard input; it is run. Give neither where the words leave open what is printed or how it is written.`;
+const DERIVE = `A product will do what the user's words say. Work out what it prints when these commands run. Each criterion begins with an empty folder and its files; its steps run one after another. Give the whole text of each wanted output, worked out by hand; null where the words leave open what is printed or how it is written.`;
 
 const DerivedSchema = z.object({
-  outputs: z
-    .array(
-      z.object({
-        wanted: z.string().describe("its name, such as A1.2 stdout"),
-        text: z.string().nullish(),
-        program: z.string().nullish(),
-      }),
-    )
-    .default([]),
+  outputs: z.array(z.object({ wanted: z.string().describe("its name, such as A1.2 stdout"), text: z.string().nullish() })).default([]),
 });
 
 const CORRECT = `Some checks of your criteria are not sound. A check that passes without any product proves nothing: expect what only a correct product does. Where an output was worked out a second time by another and differs, decide by the user's words alone which is right. Give each wrong check again, whole, under its id; leave out those that are right.`;
@@ -56,23 +48,18 @@ export async function tryChecks(ctx: ActionContext<readonly []>, tried: ChecksTo
   let vacuous: readonly string[] = await gate.vacuous(ctx.steps, criteria);
   let differing: readonly Difference[] = await differences(ctx, tried, told);
   for (let round = 0; round < MAX_CORRECTIONS && vacuous.length + differing.length > 0; round++) {
-    const wrong = new Set([...vacuous, ...differing.map(({ id }) => id)]);
-    const { checks } = await ctx.ask(correctionPrompt(tried.words, criteria, vacuous, differing), { schema: CorrectedSchema });
+    const wrong = criteria.filter(({ id }) => vacuous.includes(id) || differing.some((one) => one.id === id));
+    const { checks } = await ctx.ask(correctionPrompt(tried.words, wrong, vacuous, differing), { schema: CorrectedSchema });
     const given = new Map(checks.map(({ id, check }) => [id, check]));
-    const changed = criteria.flatMap((criterion): Criterion[] => {
-      const check = wrong.has(criterion.id) ? given.get(criterion.id) : undefined;
-      return check === undefined ? [] : [{ ...criterion, check }];
-    });
-    const hollow = changed.length === 0 ? [] : await gate.vacuous(ctx.steps, changed);
+    const changed = wrong.map((criterion) => ({ ...criterion, check: given.get(criterion.id) ?? criterion.check }));
+    const hollow = await gate.vacuous(ctx.steps, changed);
     const sound = new Map(changed.filter(({ id }) => !hollow.includes(id)).map((criterion) => [criterion.id, criterion]));
     criteria = criteria.map((criterion) => sound.get(criterion.id) ?? criterion);
     vacuous = vacuous.filter((id) => !sound.has(id));
     differing = [];
   }
-  return {
-    criteria: criteria.map((criterion) => (vacuous.includes(criterion.id) ? judged(criterion) : criterion)),
-    told: [...told, ...vacuous.map(vacuousWords)],
-  };
+  const left = criteria.map((criterion) => (vacuous.includes(criterion.id) ? judged(criterion) : criterion));
+  return { criteria: left, told: [...told, ...vacuous.map(vacuousWords)] };
 }
 
 function judged(criterion: Criterion): Criterion {
@@ -92,40 +79,25 @@ interface Difference {
 interface Wanted {
   readonly name: string;
   readonly criterion: Criterion;
-  readonly step: CommandStep;
   readonly rule: { readonly equals: string } | { readonly contains: readonly string[] };
 }
 
-type Commands = Extract<Check, { kind: "command" }>;
-type CommandStep = Commands["steps"][number];
-
 async function differences(
   ctx: ActionContext<readonly []>,
-  { gate, criteria, words, assumptions }: ChecksToTry,
+  { criteria, words, assumptions }: ChecksToTry,
   told: string[],
 ): Promise<readonly Difference[]> {
   const wanted = criteria.flatMap(wantedOf);
   if (wanted.length === 0) return [];
-  const asked = [...new Set(wanted.map(({ criterion }) => criterion))].map((criterion) => commandsText(criterion, wanted));
+  const asked = criteria.flatMap((criterion) => commandsText(criterion, wanted));
   const prompt = promptOf("Derive", DERIVE, [...words, ["Assumptions", bullets(assumptions)], ["Commands", asked.join("\n\n")]]);
-  const derived = await ctx.ask(prompt, { schema: DerivedSchema }).catch((error: unknown) => {
+  const { outputs } = await ctx.ask(prompt, { schema: DerivedSchema }).catch((error: unknown) => {
     if (!TroupeError.isInstance(error) || error.code !== "OUTPUT_INVALID") throw error;
     told.push("The expected outputs were worked out once only: there was no second answer that could be read.");
     return { outputs: [] };
   });
-  const byName = new Map(derived.outputs.map((output) => [output.wanted, output]));
-  const programs = wanted.flatMap((one) => {
-    const program = byName.get(one.name)?.program ?? "";
-    return program.trim() === "" ? [] : [referenceOf(one, program)];
-  });
-  const ran = programs.length === 0 ? [] : (await gate.check(ctx.steps, { criteria: programs, depth: "criteria" })).verdicts;
-  const byProgram = new Map(ran.map((verdict) => [verdict.id, verdict]));
   return wanted.flatMap(({ name, criterion: { id }, rule }): Difference[] => {
-    const verdict = byProgram.get(name);
-    if (verdict?.outcome === "proven") return [];
-    // A program that crashes says nothing.
-    if (/: (?!the exit code )stdout should /.test(verdict?.evidence ?? "")) return [{ id, text: `${name}: ${verdict?.evidence}` }];
-    const text = byName.get(name)?.text ?? undefined;
+    const text = outputs.find((output) => output.wanted === name)?.text ?? undefined;
     if (text === undefined || isMet(rule, text)) return [];
     return [{ id, text: `${name}: you expect ${JSON.stringify(rule)}, the other ${JSON.stringify(text)}` }];
   });
@@ -143,7 +115,7 @@ function wantedOf(criterion: Criterion): Wanted[] {
       const computed = (what === "stderr" ? [] : contains).filter(
         (part) => /\d/.test(part) && !source.includes(JSON.stringify(part).slice(1, -1)),
       );
-      const parts = { name: `${id}.${at + 1} ${what}`, criterion, step };
+      const parts = { name: `${id}.${at + 1} ${what}`, criterion };
       if (equals !== undefined && equals.trim() !== "") return [{ ...parts, rule: { equals } }];
       return computed.length === 0 ? [] : [{ ...parts, rule: { contains: computed } }];
     });
@@ -156,34 +128,25 @@ function isMet(rule: Wanted["rule"], text: string): boolean {
   return "equals" in rule ? plain(rule.equals) === plain(text) : rule.contains.every((part) => plain(text).includes(plain(part)));
 }
 
-function referenceOf({ name, criterion, step: { stdin }, rule }: Wanted, program: string): Criterion {
-  const { given } = criterion.check as Commands;
-  const step = { run: ["node", "--input-type=module", "-e", program] as const, stdin, stdout: rule };
-  return { ...criterion, id: name, check: { kind: "command", given, steps: [step] } };
-}
-
-function commandsText(criterion: Criterion, wanted: readonly Wanted[]): string {
-  const { steps, given = [] } = criterion.check as Commands;
+function commandsText(criterion: Criterion, wanted: readonly Wanted[]): readonly string[] {
   const names = wanted.filter((one) => one.criterion === criterion).map(({ name }) => name);
-  return [
-    `${criterion.id}: given ${criterion.given}, when ${criterion.when}`,
-    ...(given.length === 0 ? [] : [`Files: ${JSON.stringify(given)}`]),
-    ...steps.map(({ run, stdin }, at) => `Step ${at + 1}: ${JSON.stringify({ run, stdin })}`),
-    `Wanted: ${names.join(", ")}`,
-  ].join("\n");
+  const { check, id, given: before, when } = criterion;
+  if (names.length === 0 || check.kind !== "command") return [];
+  const files = check.given === undefined ? [] : [`Files: ${JSON.stringify(check.given)}`];
+  const steps = check.steps.map(({ run, stdin }, at) => `Step ${at + 1}: ${JSON.stringify({ run, stdin })}`);
+  return [[`${id}: given ${before}, when ${when}`, ...files, ...steps, `Wanted: ${names.join(", ")}`].join("\n")];
 }
 
 function correctionPrompt(
   words: readonly PromptPart[],
-  criteria: readonly Criterion[],
+  wrong: readonly Criterion[],
   vacuous: readonly string[],
   differing: readonly Difference[],
 ): string {
-  const ids = new Set([...vacuous, ...differing.map(({ id }) => id)]);
   return promptOf("CorrectChecks", CORRECT, [
     ["Forms of a check", checkForms()],
     ...words,
-    ["Your criteria", renderCriteria({ criteria: criteria.filter(({ id }) => ids.has(id)) })],
+    ["Your criteria", renderCriteria({ criteria: [...wrong] })],
     ["They pass without any product", vacuous.join(", ")],
     ["Worked out a second time", bullets(differing.map(({ text }) => text))],
   ]);

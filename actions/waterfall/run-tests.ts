@@ -131,7 +131,10 @@ export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
       const all = { root: workspace.root, sandbox, signal, ...limit };
       const scripts = partsKept(await runProjectTests({ ...all, files: tests }));
       const python = tests.some((path) => path.endsWith(".py")) ? await runSuites({ ...all, languages: ["python"] }) : [];
-      return python.map(suiteKept).reduce(joined, scripts);
+      const worst = (["failed", "not run", "passed", "none"] as const).flatMap((kind) =>
+        [scripts, ...python.map(suiteKept)].filter(({ tests: each }) => each === kind),
+      );
+      return worst[0] ?? scripts;
     });
     return this.conclude(ctx, { ...went, round: roundOf(ctx.news) }, { files: [], summary: "Run the tests" });
   }
@@ -172,33 +175,9 @@ function partsKept(went: ProjectTests): Omit<TestReport, "round"> {
   }
 }
 
-function suiteKept({ kind, total, passed, failed, failures, reason = "" }: SuiteReport): Omit<TestReport, "round"> {
-  if (kind === "not run") return { tests: kind, total, passed, failed, failures: [], hint: reason };
-  const late = kind === "timeout" ? [{ name: "pytest", message: reason }] : [];
-  return {
-    tests: kind === "passed" ? kind : "failed",
-    total: total + late.length,
-    passed,
-    failed: failed + late.length,
-    failures: [...failures, ...late],
-  };
-}
-
-/** The worse of two results, with the counts of both. */
-function joined(one: Omit<TestReport, "round">, other: Omit<TestReport, "round">): Omit<TestReport, "round"> {
-  const tests = (["failed", "not run", "passed"] as const).find((each) => one.tests === each || other.tests === each) ?? "none";
-  const hint = [one.hint, other.hint].find((each) => each !== undefined);
-  const [total, passed, failed] = [one.total + other.total, one.passed + other.passed, one.failed + other.failed];
-  return {
-    ...one,
-    ...other,
-    tests,
-    total,
-    passed,
-    failed,
-    failures: [...one.failures, ...other.failures],
-    ...(hint === undefined ? {} : { hint }),
-  };
+function suiteKept({ kind, total, passed, failed, failures, reason }: SuiteReport): Omit<TestReport, "round"> {
+  const counted = { total, passed, failed, failures: [...failures] };
+  return { tests: kind === "timeout" ? "failed" : kind, ...counted, ...(reason === undefined ? {} : { hint: reason }) };
 }
 
 /** Tests that did not end count as one more failure. */

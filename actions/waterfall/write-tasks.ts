@@ -108,19 +108,17 @@ export function manifestFile({ projectName }: Prd): ProjectFile {
   return { path: "package.json", content: JSON.stringify(manifest, undefined, 2) };
 }
 
-function testLines(tests: readonly string[]): string {
-  const isPython = (path: string): boolean => path.endsWith(".py");
-  const node = tests.some((path) => !isPython(path)) ? ["With Node.js 20 or newer, in this folder:\n\n    node --test"] : [];
-  return [...node, ...(tests.some(isPython) ? ["With Python 3 and pytest, in this folder:\n\n    python3 -m pytest"] : [])].join("\n\n");
-}
-
 export function readmeFile(prd: Prd, tasks: TaskPlan): ProjectFile {
+  const kinds = { ".mjs": "Node.js 20 or newer:\n\n    node --test", ".py": "Python 3 and pytest:\n\n    python3 -m pytest" };
+  const tests = Object.entries(kinds).flatMap(([ending, command]) =>
+    tasks.testList.some((path) => path.endsWith(ending)) ? [command] : [],
+  );
   const page = tasks.taskList.find((path) => /(^|\/)index\.html$/.test(path));
   const content = sections(prd.projectName, [
     ["What it is", prd.originalRequirements],
     ["Goals", bullets(prd.productGoals)],
     ["Use", page === undefined ? "" : `Open \`${page}\` in a browser.`],
-    ["Test", testLines(tasks.testList)],
+    ["Test", tests.map((command) => `In this folder, with ${command}`).join("\n\n")],
     ["Files", bullets(tasks.logicAnalysis.map(({ file, description }) => `\`${file}\`: ${description}`))],
   ]);
   return { path: "README.md", content };

@@ -54,18 +54,15 @@ export async function projectCommands(root: string): Promise<ProjectCommands[]> 
     const task = /^test\s*=\s*(.*)$/m.exec(tableIn(python, table))?.[1];
     if (task !== undefined && !/^\W*(cmd\W+)?(python3?\s+-m\s+)?(pytest|unittest)\b/.test(task)) add("pyproject.toml", [...run, "test"]);
   }
-  for (const [program, names] of [
-    ["make", ["Makefile", "makefile", "GNUmakefile"]],
-    ["just", ["justfile", "Justfile", ".justfile"]],
+  for (const [program, ...names] of [
+    ["make", "Makefile", "makefile", "GNUmakefile"],
+    ["just", "justfile", "Justfile", ".justfile"],
   ] as const) {
-    for (const file of names) {
-      const text = (await textIn(root, file)) ?? "";
-      const named = (target: string): boolean => new RegExp(`^@?${target}\\b[^:=\\n]*:(?!=)`, "m").test(text);
-      const test = ["test", "check"].find(named);
-      if (test === undefined) continue;
-      add(file, named("build") ? [program, "build"] : undefined, [program, test]);
-      break;
-    }
+    const texts = await Promise.all(names.map(async (file) => ({ file, text: (await textIn(root, file)) ?? "" })));
+    const { file, text } = texts.find((one) => one.text !== "") ?? { file: "", text: "" };
+    const named = (target: string): boolean => new RegExp(`^@?${target}\\b[^:=\\n]*:(?!=)`, "m").test(text);
+    const test = ["test", "check"].find(named);
+    if (test !== undefined) add(file, named("build") ? [program, "build"] : undefined, [program, test]);
   }
   return found;
 }
@@ -96,38 +93,29 @@ export async function runCommands({ root, sandbox, commands, timeout, signal }: 
 }
 
 function reportOf({ file, steps }: ProjectCommands, job: JobReport | undefined, timeout: number): SuiteReport {
+  const language = commandText({ run: steps.at(-1) ?? [""] });
+  const report = (kind: SuiteReport["kind"], more: Partial<SuiteReport>): SuiteReport => {
+    return { language, kind, total: 0, passed: 0, failed: 0, skipped: 0, files: [file], failures: [], ...more };
+  };
   const ran = job?.kind === "ran" ? job.steps : [];
-  const last = ran.at(-1);
-  const name = commandText({ run: steps[Math.max(0, ran.length - 1)] ?? [""] });
-  const report = (kind: SuiteReport["kind"], more: Partial<SuiteReport>): SuiteReport => ({
-    ...{
-      language: commandText({ run: steps.at(-1) ?? [""] }),
-      kind,
-      total: 0,
-      passed: 0,
-      failed: 0,
-      skipped: 0,
-      files: [file],
-      failures: [],
-    },
-    ...more,
-  });
-  if (job?.kind === "broken")
-    return report("failed", { total: 1, failed: 1, failures: [{ name, file, message: `It ${visible(job.reason, 500)}.` }] });
-  if (last === undefined) return report("not run", { reason: job?.kind === "not run" ? job.reason : "It has no report." });
-  const missing = missingIn(last, steps[ran.length - 1]?.[0] ?? "");
+  const [last, step] = [ran.at(-1), steps[ran.length - 1]];
+  if (last === undefined || step === undefined) {
+    const reason = job === undefined || !("reason" in job) ? "It has no report." : visible(job.reason, 500);
+    return job?.kind === "broken"
+      ? report("failed", { ...countsIn("", false), failures: [{ name: language, file, message: `It ${reason}.` }] })
+      : report("not run", { reason });
+  }
+  const missing = missingIn(last, step[0]);
   if (missing !== undefined) return report("not run", { reason: missingWords(missing, file) });
   const output = `${last.stdout}\n${last.stderr}`;
   const isGreen = ran.length === steps.length && last.problems.length === 0;
   const counts = countsIn(output, isGreen);
   if (isGreen) return report("passed", counts);
-  const failures = namesIn(output, name, counts.failed).map((failure, nth) => ({
-    name: visible(failure, 300),
-    file,
-    message: nth === 0 ? tail(last) : "",
-  }));
-  if (last.timedOut) return report("timeout", { ...counts, failures, reason: `They did not end within ${timeout} ms.` });
-  return report("failed", { ...counts, failures });
+  const names = namesIn(output, commandText({ run: step }), counts.failed);
+  const failures = names.map((name, nth) => ({ name: visible(name, 300), file, message: nth === 0 ? tail(last) : "" }));
+  return last.timedOut
+    ? report("timeout", { ...counts, failures, reason: `They did not end within ${timeout} ms.` })
+    : report("failed", { ...counts, failures });
 }
 
 function tail({ stdout, stderr, problems }: StepReport): string {
@@ -162,45 +150,32 @@ function missingWords(program: string, file: string): string {
 
 type Counts = Pick<SuiteReport, "total" | "passed" | "failed" | "skipped">;
 
-const KINDS = {
-  passed: { word: "pass(?:ed|ing)?", tap: "pass", line: /^\s*--- PASS: |^ok \d+\b(?!.*# (?:skip|todo))/gim },
-  failed: { word: "fail(?:ed|ing|ures?)?|errors?", tap: "fail", line: /^\s*--- FAIL: |^not ok \d+\b(?!.*# (?:skip|todo))/gim },
-  skipped: {
-    word: "skipped|ignored|pending|xfailed",
-    tap: "(?:skipped|todo|cancelled)",
-    line: /^\s*--- SKIP: |^(?:not )?ok \d+\b.*# (?:skip|todo)/gim,
-  },
+/** The words of a summary, such as `3 passed` or `# pass 3`, and a line of one test, for output without a summary. */
+const COUNTED = {
+  passed: ["pass(?:ed|ing)?", /^\s*--- PASS: |^ok \d+\b(?!.*# (?:skip|todo))/gim],
+  failed: ["fail(?:ed|ing|ures?)?|errors?", /^\s*--- FAIL: |^not ok \d+\b(?!.*# (?:skip|todo))/gim],
+  skipped: ["skipped|ignored|pending|todo", /^\s*--- SKIP: |^(?:not )?ok \d+\b.*# (?:skip|todo)/gim],
 } as const;
-const ATTRIBUTES = { tests: /\btests="(\d+)"/, failed: /\b(?:failures|errors)="(\d+)"/g, skipped: /\bskipped="(\d+)"/g };
 
-/** The counts of TAP, JUnit or usual lines such as `3 passed, 1 failed`. A command that says none is one test. @internal */
+/** The counts of TAP, JUnit or usual summaries. A command that prints none is one test. @internal */
 export function countsIn(output: string, isGreen: boolean): Counts {
-  const found = junitCounts(output) ?? lineCounts(output);
-  const failed = isGreen ? found.failed : Math.max(1, found.failed);
-  const isSilent = found.passed + found.failed + found.skipped === 0;
-  const passed = isSilent && isGreen ? 1 : found.passed;
-  return { total: passed + failed + found.skipped, passed, failed, skipped: found.skipped };
-}
-
-function junitCounts(output: string): Omit<Counts, "total"> | undefined {
-  const suites = [...output.matchAll(/<testsuite\b[^>]*>/g)].map(([tag]) => tag).filter((tag) => ATTRIBUTES.tests.test(tag));
-  if (suites.length === 0) return undefined;
-  const sum = (pattern: RegExp): number =>
-    suites.flatMap((tag) => [...tag.matchAll(pattern)]).reduce((all, [, count]) => all + Number(count), 0);
-  const [failed, skipped] = [sum(ATTRIBUTES.failed), sum(ATTRIBUTES.skipped)];
-  return { failed, skipped, passed: Math.max(0, sum(new RegExp(ATTRIBUTES.tests, "g")) - failed - skipped) };
-}
-
-function lineCounts(output: string): Omit<Counts, "total"> {
-  const lines = output.split("\n").filter((line) => !/^\s*Test (Files|Suites)\b/.test(line));
-  const count = ({ word, tap, line }: (typeof KINDS)[keyof typeof KINDS]): number => {
-    const summaries = lines.flatMap((text) => [
-      ...text.matchAll(new RegExp(`(?<![\\d.])(\\d+) (?:tests? )?(?:${word})\\b|^[#ℹ] ${tap} (\\d+)$`, "gi")),
-    ]);
-    const sum = summaries.reduce((all, [, one, other]) => all + Number(one ?? other), 0);
-    return summaries.length > 0 ? sum : (output.match(line)?.length ?? 0);
+  const text = output.replace(/<testsuite\b[^>]*>/g, junitSummary).replace(/^\s*Test (?:Files|Suites)\b.*$/gm, "");
+  const count = ([words, line]: (typeof COUNTED)[keyof typeof COUNTED]): number => {
+    const summaries = [...text.matchAll(new RegExp(`(?<![\\d.])(\\d+) (?:tests? )?(?:${words})\\b|^[#ℹ] (?:${words}) (\\d+)$`, "gim"))];
+    return summaries.length === 0
+      ? (text.match(line)?.length ?? 0)
+      : summaries.reduce((sum, [, one, other]) => sum + Number(one ?? other), 0);
   };
-  return { passed: count(KINDS.passed), failed: count(KINDS.failed), skipped: count(KINDS.skipped) };
+  const [passed, failed, skipped] = [count(COUNTED.passed), count(COUNTED.failed), count(COUNTED.skipped)];
+  if (passed + failed + skipped === 0) return { total: 1, passed: isGreen ? 1 : 0, failed: isGreen ? 0 : 1, skipped };
+  const broken = isGreen ? failed : Math.max(1, failed);
+  return { total: passed + broken + skipped, passed, failed: broken, skipped };
+}
+
+function junitSummary(tag: string): string {
+  const count = (name: string): number => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(tag)?.[1] ?? 0);
+  const [failed, skipped] = [count("failures") + count("errors"), count("skipped")];
+  return `${Math.max(0, count("tests") - failed - skipped)} passed, ${failed} failed, ${skipped} skipped\n`;
 }
 
 const FAILED_NAMES = [

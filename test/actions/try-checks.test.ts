@@ -45,14 +45,9 @@ describe("the outputs that checks expect", () => {
     expect(order.criteria).toEqual([adds, refuses]);
   });
 
-  it.each([
-    ["a text", derived("6")],
-    ["a program that is run", { outputs: [{ wanted: "A1.1 stdout", program: "console.log(2 * 3)" }] }],
-  ])("that differ are put before their author once: %s", async (_what, second) => {
-    const found = await specified([{ ...adds, check: summed("7") }], second, {
-      reasons: "2 + 3 is 5.",
-      checks: [{ id: "A1", check: summed("5") }],
-    });
+  it("that differ are put before their author once", async () => {
+    const corrected = { reasons: "2 + 3 is 5.", checks: [{ id: "A1", check: summed("5") }] };
+    const found = await specified([{ ...adds, check: summed("7") }], derived("6"), corrected);
     expect(found.asked[1]).toMatch(/A1\.1 stdout: .*"7".*"6"/s);
     expect(checkOf(found, "A1")).toEqual(summed("5"));
   });
@@ -60,8 +55,6 @@ describe("the outputs that checks expect", () => {
   it.each([
     ["the words leave it open", derived(null)],
     ["white space differs", derived(" 5 ")],
-    ["its program agrees", { outputs: [{ wanted: "A1.1 stdout", program: "console.log(2 + 3)" }] }],
-    ["its program crashes", { outputs: [{ wanted: "A1.1 stdout", program: "throw new Error('no')" }] }],
     ["it names nothing that was wanted", { outputs: [{ wanted: "A9.1 stdout", text: "6" }] }],
   ])("are left alone where %s", async (_what, second) => {
     expect(checkOf(await specified([adds], second), "A1")).toEqual(adds.check);
