@@ -5,7 +5,7 @@ import { DebugError, RunTests, type TestReport, WriteTasks } from "../../actions
 import { renderTestReport, type RunTestsOptions } from "../../actions/waterfall/run-tests.ts";
 import { type Message, ROUTE_TO_ALL, type RunResult, UsageError } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
-import { hasPytest, sandbox } from "../checks/project.ts";
+import { hasPytest, sandbox as isolated } from "../checks/project.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { runAlone } from "./alone.ts";
 import { brokenGreetJs, greetJs, greetTest, tasks } from "./greeter.ts";
@@ -70,7 +70,7 @@ describe.runIf(hasPytest)("tests in Python", () => {
   const test_greet =
     "import pytest\nfrom greet import greet\n\n\n@pytest.mark.parametrize('name', ['Ada', 'Bob'])\ndef test_greet(name):\n    assert greet(name) == f'Hello, {name}!'\n";
   const tried = (greet: string): Promise<Tried> =>
-    runTests(sandbox, { root: project({ "greet.py": greet, "tests/test_greet.py": test_greet }), plan });
+    runTests(isolated, { root: project({ "greet.py": greet, "tests/test_greet.py": test_greet }), plan });
 
   test("run with pytest", async () => {
     const { report } = await tried("def greet(name):\n    return f'Hello, {name}!'\n");
@@ -89,7 +89,7 @@ describe.runIf(hasPytest)("tests in Python", () => {
       "greet.py": "",
       "tests/test_greet.py": "import pytest\n",
     });
-    const { report } = await runTests(sandbox, { root, plan });
+    const { report } = await runTests(isolated, { root, plan });
     expect(report).toMatchObject({ tests: "not run", hint: expect.stringContaining("apt-get install python3-pytest") });
   });
 });
