@@ -5,7 +5,7 @@ import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandText } from "./commands.ts";
 import { type JobReport, runJobs, type StepReport } from "./jobs.ts";
 import { textIn } from "./project-text.ts";
-import type { SuiteReport } from "./verification.ts";
+import { emptyReport, type SuiteReport } from "./verification.ts";
 
 type Command = readonly [string, ...string[]];
 
@@ -94,9 +94,10 @@ export async function runCommands({ root, sandbox, commands, timeout, signal }: 
 
 function reportOf({ file, steps }: ProjectCommands, job: JobReport | undefined, timeout: number): SuiteReport {
   const language = commandText({ run: steps.at(-1) ?? [""] });
-  const report = (kind: SuiteReport["kind"], more: Partial<SuiteReport>): SuiteReport => {
-    return { language, kind, total: 0, passed: 0, failed: 0, skipped: 0, files: [file], failures: [], ...more };
-  };
+  const report = (kind: SuiteReport["kind"], more: Partial<SuiteReport>): SuiteReport => ({
+    ...emptyReport(language, [file], kind),
+    ...more,
+  });
   const ran = job?.kind === "ran" ? job.steps : [];
   const [last, step] = [ran.at(-1), steps[ran.length - 1]];
   if (last === undefined || step === undefined) {

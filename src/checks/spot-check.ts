@@ -3,13 +3,12 @@ import { join, posix } from "node:path";
 import type { AnyNode } from "acorn";
 import { z } from "zod";
 import { contentHash } from "../kernel/json.ts";
-import { ioError, walkFiles } from "../workspace/folders.ts";
-import { isHidden, isNormalPath, visible } from "../workspace/path-rules.ts";
+import { ioError } from "../workspace/folders.ts";
+import { isNormalPath, visible } from "../workspace/path-rules.ts";
 import { copyProject } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
 import { runDriver } from "./driver.ts";
-import { textIn } from "./project-text.ts";
+import { filesIn, textIn } from "./project-text.ts";
 import { isNode, nodesIn, parseJavaScript } from "./javascript.ts";
 import { runSuites } from "./suites.ts";
 import type { Fault, SuiteReport } from "./verification.ts";
@@ -67,7 +66,7 @@ function isLanguage(name: string): name is Language {
 }
 
 async function functionsOf({ root, sandbox, signal }: SpotCheckRequest, language: Language): Promise<readonly SourceFunction[]> {
-  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const files = await filesIn(root, signal);
   const sources = files.filter((file) => SOURCES[language].test(file) && !TEST_FILE.test(file) && isNormalPath(file)).slice(0, MAX_FILES);
   if (language === "javascript") return javaScriptFunctions(root, sources);
   const order = { files: sources, fileBytes: FILE_BYTES, most: MAX_FUNCTIONS };

@@ -1,15 +1,13 @@
 import { basename } from "node:path";
-import { walkFiles } from "../workspace/folders.ts";
-import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
-import { findTestFiles, type ProjectTests, runProjectTests } from "../workspace/run-tests.ts";
+import { visible, visibleLines } from "../workspace/path-rules.ts";
+import { findTestFiles, importsTests, type ProjectTests, runProjectTests } from "../workspace/run-tests.ts";
 import { firstOfEach } from "../workspace/test-report.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
-import type { SuiteReport } from "./verification.ts";
+import { emptyReport, type SuiteReport } from "./verification.ts";
 import { z } from "zod";
 import { runDriver } from "./driver.ts";
 import { projectCommands, runCommands } from "./project-commands.ts";
-import { textIn } from "./project-text.ts";
+import { filesIn, textIn } from "./project-text.ts";
 
 export interface SuitesRequest {
   readonly root: string;
@@ -31,7 +29,7 @@ const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
  */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
   const { root, sandbox, languages, timeout = SANDBOX_TIMEOUT, signal } = request;
-  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const files = await filesIn(root, signal);
   const [all, named] = [{ root, sandbox, timeout, signal }, await projectCommands(root)];
   const isAsked = (language: "javascript" | "python"): boolean => languages?.includes(language) !== false;
   const python = isAsked("python") ? await pythonTests(root, files) : undefined;
@@ -49,7 +47,8 @@ async function javaScriptReports(
   isNamed: boolean,
 ): Promise<SuiteReport[]> {
   const tests = await findTestFiles(root, signal);
-  const ours = isNamed ? await withNodeTest(root, tests) : tests;
+  const ours: string[] = [];
+  for (const file of tests) if (!isNamed || (await importsTests(root, file))) ours.push(file);
   const compiled = files.filter((file) => COMPILED_TEST.test(file) && !tests.includes(file));
   const limits = { ...(timeout === undefined ? {} : { timeout }), ...(signal === undefined ? {} : { signal }) };
   const ran = ours.length === 0 ? undefined : await runProjectTests({ root, sandbox, files: ours, ...limits });
@@ -57,35 +56,23 @@ async function javaScriptReports(
     ...(ran === undefined || ran.kind === "none" ? [] : [reportOf(ran, ran.kind)]),
     ...(compiled.length === 0 || isNamed
       ? []
-      : [notRun(compiled, `Node.js ${process.versions.node} runs no TypeScript and no JSX, and package.json names no command for tests.`)]),
+      : [
+          emptyReport(
+            "javascript",
+            compiled,
+            "not run",
+            `Node.js ${process.versions.node} runs no TypeScript and no JSX, and package.json names no command for tests.`,
+          ),
+        ]),
   ];
-}
-
-async function withNodeTest(root: string, files: readonly string[]): Promise<string[]> {
-  const ours: string[] = [];
-  for (const file of files) if (/["'`]node:test["'`]/.test((await textIn(root, file)) ?? "")) ours.push(file);
-  return ours;
-}
-
-function notRun(files: readonly string[], reason: string): SuiteReport {
-  const shown = files.map((file) => visible(file, 400));
-  return { language: "javascript", kind: "not run", total: 0, passed: 0, failed: 0, skipped: 0, files: shown, failures: [], reason };
 }
 
 function reportOf(tests: ProjectTests, kind: SuiteReport["kind"]): SuiteReport {
   const { files, tests: total, passed, failed, skipped } = tests;
-  const failures = firstOfEach(tests.failures, MAX_FAILURES).map(({ name, file, message }) => ({
-    name: visible(name, 300),
-    file,
-    message: visibleLines(message, MESSAGE_LENGTH),
-  }));
-  const reason = reasonOf(tests);
+  const failures = firstOfEach(tests.failures, MAX_FAILURES).map(shownFailure);
+  const late = tests.kind === "timeout" ? `They did not end within ${tests.ms} ms.` : undefined;
+  const reason = tests.kind === "not run" ? `${tests.reason}. ${tests.hint}`.trim() : late;
   return { language: "javascript", kind, total, passed, failed, skipped, files, failures, ...(reason === undefined ? {} : { reason }) };
-}
-
-function reasonOf(tests: ProjectTests): string | undefined {
-  if (tests.kind === "not run") return `${tests.reason}. ${tests.hint}`.trim();
-  return tests.kind === "timeout" ? `They did not end within ${tests.ms} ms.` : undefined;
 }
 
 /** Characters kept of what the tests and their runner print. */
@@ -155,34 +142,27 @@ async function runPythonTests(
 ): Promise<SuiteReport> {
   const order = { files, needsPytest, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MAX_FAILURES };
   const report = await runDriver({ root, sandbox, driver: "python-tests.mjs", order, timeout: timeout + START_TIME, signal });
-  const shown = files.map((file) => visible(file, 400));
-  if (report.kind === "not run") return emptyReport(shown, "not run", report.reason);
+  const empty = (kind: SuiteReport["kind"], reason?: string): SuiteReport => emptyReport("python", files, kind, reason);
+  if (report.kind === "not run") return empty("not run", report.reason);
   const found = report.values.flatMap((value) => Report.safeParse(value).data ?? []);
   const [ran] = found;
   if (ran === undefined || found.length > 1 || report.kind === "broken") {
     const reason = report.kind === "broken" ? report.reason : "ended without a report";
     const failure = { name: "python3", file: "", message: `The test run ${reason}.` };
-    return { ...emptyReport(shown, "failed", undefined), total: 1, failed: 1, failures: [failure] };
+    return { ...empty("failed"), total: 1, failed: 1, failures: [failure] };
   }
-  if (!("lacks" in ran)) return judge(ran, shown, timeout);
+  if (!("lacks" in ran)) return judge(ran, empty("failed"), timeout);
   const what = ran.lacks === "pytest" ? "pytest, which these tests need" : ran.lacks;
-  return emptyReport(shown, "not run", `The sandbox has no ${what}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`);
+  return empty("not run", `The sandbox has no ${what}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`);
 }
 
-function emptyReport(files: readonly string[], kind: SuiteReport["kind"], reason: string | undefined): SuiteReport {
-  const counts = { total: 0, passed: 0, failed: 0, skipped: 0 };
-  return { language: "python", kind, ...counts, files, failures: [], ...(reason === undefined ? {} : { reason }) };
-}
-
-function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport {
+function judge(ran: Ran, report: SuiteReport, timeout: number): SuiteReport {
   const more = moreFailures(ran);
   const failures = firstOfEach([...ran.failures, ...more], MAX_FAILURES).map(shownFailure);
   const failed = ran.failed + more.length;
-  const counts = { total: ran.passed + ran.skipped + failed, passed: ran.passed, failed, skipped: ran.skipped };
-  if (ran.timedOut) {
-    return { language: "python", kind: "timeout", ...counts, files, failures, reason: `They did not end within ${timeout} ms.` };
-  }
-  return { language: "python", kind: failed === 0 ? "passed" : "failed", ...counts, files, failures };
+  const counted = { ...report, total: ran.passed + ran.skipped + failed, passed: ran.passed, failed, skipped: ran.skipped, failures };
+  if (ran.timedOut) return { ...counted, kind: "timeout", reason: `They did not end within ${timeout} ms.` };
+  return failed === 0 ? { ...counted, kind: "passed" } : counted;
 }
 
 function moreFailures(ran: Ran): Failure[] {

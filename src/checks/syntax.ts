@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { walkFiles } from "../workspace/folders.ts";
-import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { visible, visibleLines } from "../workspace/path-rules.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
 import { runDriver } from "./driver.ts";
+import { filesIn } from "./project-text.ts";
 import { stackOf } from "./stacks.ts";
 import type { Fault } from "./verification.ts";
 
@@ -42,7 +41,7 @@ export interface SyntaxReport {
  */
 export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
   const { root, sandbox, signal } = request;
-  const { files: all } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const all = await filesIn(root, signal);
   const files = all.filter(isChecked).slice(0, MAX_FILES);
   const { pages: opened = stackOf(all) === "page" ? "all" : [] } = request;
   const pages = files.filter((file) => /\.html?$/i.test(file) && (opened === "all" || opened.includes(file)));

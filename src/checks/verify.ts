@@ -5,17 +5,16 @@ import { TroupeError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import { ioError, walkFiles } from "../workspace/folders.ts";
-import { checkPath, isHidden, isNormalPath, visible, visibleLines } from "../workspace/path-rules.ts";
+import { ioError } from "../workspace/folders.ts";
+import { checkPath, isNormalPath, visible, visibleLines } from "../workspace/path-rules.ts";
 import { driverIn } from "../workspace/sandbox-mounts.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
 import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
 import { type Job, runJobs } from "./jobs.ts";
 import { checkPages } from "./page-check.ts";
 import { pageScripts } from "./page-scripts.ts";
-import { textIn } from "./project-text.ts";
+import { filesIn, textIn } from "./project-text.ts";
 import { checkReadme } from "./readme.ts";
 import { spotCheck } from "./spot-check.ts";
 import type { StackName } from "./stacks.ts";
@@ -226,7 +225,7 @@ async function checkImports(
   stack: StackName,
 ): Promise<Fault[]> {
   if (stack !== "node" && stack !== "python") return [];
-  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const files = await filesIn(root, signal);
   const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
   const ofPages = await pageScripts(root, files);
   const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file) && !ofPages.has(file)).slice(0, MAX_MODULES);
