@@ -34,8 +34,6 @@ const NOTHING: Readonly<Record<string, string>> = {
 };
 
 const EMPTY_PAGE = "<!doctype html><html><head><title>Nothing</title></head><body><p>Nothing is here.</p></body></html>";
-/** Nothing on this page changes, so no step has to be waited for. */
-const PAGE_TIMES = { step: 1_000, load: 5_000, criterion: 10_000 };
 
 /**
  * Finds criteria that hold without the project, such as `node --version`, and returns their ids. Steps on a page are played on one that has
@@ -54,7 +52,8 @@ export async function findVacuous(request: VacuousRequest): Promise<string[]> {
     const commands = await checkCommands({ root, sandbox, criteria, timeout, signal });
     const hasPages = criteria.some(({ check }) => check.kind === "page");
     if (hasPages) await writeFile(join(root, "index.html"), EMPTY_PAGE);
-    const pages = hasPages ? (await checkPages({ root, sandbox, criteria, times: PAGE_TIMES, signal })).verdicts : [];
+    // Nothing on this page changes, so there is nothing to wait for.
+    const pages = hasPages ? (await checkPages({ root, sandbox, criteria, times: { wait: 0 }, signal })).verdicts : [];
     const held = new Set([...commands, ...pages].filter(({ outcome }) => outcome === "proven").map(({ id }) => id));
     return criteria.filter(({ id }) => held.has(id)).map(({ id }) => id);
   } catch (error) {

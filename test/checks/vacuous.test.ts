@@ -27,7 +27,7 @@ describe.runIf(isolates)("a criterion that holds without the project", () => {
     expect(await findVacuous({ sandbox, criteria })).toEqual(["A2", "A3", "A10"]);
   });
 
-  it.runIf(missingPageMeans(sandbox) === undefined)("is found on a page too", { tags: "pages" }, async () => {
+  it.runIf(missingPageMeans(sandbox) === undefined)("is found on a page too", { tags: ["pages", "long"] }, async () => {
     const criteria = [
       pageCriterion("B1", { do: "expect", at: "#error", visible: false }),
       pageCriterion("B2", { do: "script", code: "1 + 1", value: 2 }, { do: "requests", count: 0 }),

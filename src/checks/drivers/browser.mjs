@@ -227,7 +227,7 @@ class BrowserPage {
 
   /** @param {string} at @returns {Promise<Locator>} */
   async #first(at) {
-    for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
+    for (const until = Date.now() + order.waitTime; ; await sleep(LOOK_AGAIN)) {
       const all = await this.#all(at);
       const shown = all.filter({ visible: true });
       if ((await shown.count()) > 0) return shown.first();

@@ -69,7 +69,7 @@ function expectFault(seen, step) {
 
 /** Looks until nothing is wrong. @param {() => Promise<string | undefined>} look */
 async function holds(look) {
-  for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
+  for (const until = Date.now() + order.waitTime; ; await sleep(LOOK_AGAIN)) {
     const fault = await look();
     if (fault === undefined) return;
     if (Date.now() >= until) throw new StepFault(fault);
