@@ -58,16 +58,12 @@ export async function tryChecks(ctx: ActionContext<readonly []>, tried: ChecksTo
     vacuous = vacuous.filter((id) => !sound.has(id));
     differing = [];
   }
-  const left = criteria.map((criterion) => (vacuous.includes(criterion.id) ? judged(criterion) : criterion));
-  return { criteria: left, told: [...told, ...vacuous.map(vacuousWords)] };
-}
-
-function judged(criterion: Criterion): Criterion {
-  return { ...criterion, priority: "P2", check: { kind: "judgement", reason: "Its check passed without any product." } };
-}
-
-function vacuousWords(id: string): string {
-  return `The check of ${id} passed without any product, and no better one was found: it is only judged, and is no longer a must.`;
+  const check = { kind: "judgement", reason: "Its check passed without any product." } as const;
+  const words = "passed without any product, and no better one was found: it is only judged, and is no longer a must.";
+  return {
+    criteria: criteria.map((criterion) => (vacuous.includes(criterion.id) ? { ...criterion, priority: "P2", check } : criterion)),
+    told: [...told, ...vacuous.map((id) => `The check of ${id} ${words}`)],
+  };
 }
 
 interface Difference {
