@@ -9,7 +9,7 @@ const MAX_ENTRIES = 1_000;
 /** A plan may not write the company's own documents. */
 const OWN_DOCUMENTS = /^docs\/(requirement\.txt$|(prd|system_design|task)\/)/i;
 
-const TEST_FILE = /^tests\/.+\.test\.mjs$/;
+const TEST_FILE = /^tests\/(.+\.test\.mjs|(.+\/)?test_[^/]+\.py)$/;
 
 export function isTestFile(path: string): boolean {
   return TEST_FILE.test(path);

@@ -1,5 +1,6 @@
 import { type Criterion, isProven, type Verdict, type Verification } from "../../src/checks/index.ts";
 import { CheckSchema } from "../../src/checks/acceptance.ts";
+import { stackNames } from "../../src/checks/stacks.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
@@ -34,7 +35,7 @@ export const DeliverySchema = z.object({
   kind: z.literal("delivery"),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
-  stack: z.enum(["node", "page", "python"]),
+  stack: z.enum(stackNames),
   /** Every criterion of priority P0 is proven, nothing is at fault, and no objection stands. */
   isDone: z.boolean(),
   verification: z.custom<Verification>((value) => typeof value === "object" && value !== null),

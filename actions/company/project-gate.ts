@@ -89,12 +89,10 @@ export class ProjectGate {
     return withoutOldFaults(found, failedBefore);
   }
 
-  /** It would prove nothing. @throws ControlError, WorkspaceError */
-  async isVacuous(steps: Pick<RoleContext["steps"], "step">, criterion: Criterion): Promise<boolean> {
-    const spec = { kind: "step", name: "try check without project", request: { criterion }, fresh: true };
-    const criteria = [criterion];
-    const found = await steps.step(spec, ({ signal }) => findVacuous({ sandbox: this.#sandbox, criteria, signal }));
-    return found.length > 0;
+  /** The ids of criteria that hold without the project: they would prove nothing. @throws ControlError, WorkspaceError */
+  vacuous(steps: Pick<RoleContext["steps"], "step">, criteria: readonly Criterion[]): Promise<string[]> {
+    const spec = { kind: "step", name: "try checks without project", request: { criteria }, fresh: true };
+    return steps.step(spec, ({ signal }) => findVacuous({ sandbox: this.#sandbox, criteria, signal }));
   }
 
   missingForPages(steps: Pick<RoleContext["steps"], "step">): Promise<string | null> {

@@ -42,7 +42,7 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
     const { reasons, isWrong, check } = await ctx.ask(prompt, { schema: AnswerSchema });
     const correction = isWrong && check !== undefined && disputed[0] !== undefined ? { ...disputed[0], check } : undefined;
     // A correction that holds for every product is not taken.
-    const isVacuous = correction !== undefined && (await this.#gate.isVacuous(ctx.steps, correction));
+    const isVacuous = correction !== undefined && (await this.#gate.vacuous(ctx.steps, [correction])).length > 0;
     const isCorrected = correction !== undefined && !isVacuous;
     const next: WorkOrder = {
       ...order,

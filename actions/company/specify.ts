@@ -1,4 +1,5 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
+import { stackNames } from "../../src/checks/stacks.ts";
 import { type ActionContext, type Address, type Message, WorkspaceError } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
@@ -8,6 +9,7 @@ import { inFence, shortened } from "../markdown.ts";
 import { promptOf, type PromptPart } from "../prompt.ts";
 import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
+import { tryChecks } from "./try-checks.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import {
   ACCEPTANCE_FILE,
@@ -56,7 +58,7 @@ const BriefSchema = z.object({
   reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
   name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
   size: z.enum(["S", "M", "L"]),
-  stack: z.enum(["node", "page", "python"]),
+  stack: z.enum(stackNames),
   assumptions: z.array(z.string()).default([]).describe("what the words leave open, and what you decided"),
   questions: z
     .array(z.union([OpenQuestionSchema, z.string()]))
@@ -107,7 +109,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const brief = await this.#brief(ctx, { earlier, project, noPages, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
     const known: KnownFacts = { earlier, project, noPages, answers };
-    const order = await this.#approved(ctx, known, answers.length === 0 ? brief : await this.#brief(ctx, known));
+    const last = answers.length === 0 ? brief : await this.#brief(ctx, known);
+    const order = await this.#approved(ctx, known, await this.#tried(ctx, known, last));
     const files = orderFiles(order);
     await this.write(ctx, files);
     return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
@@ -125,7 +128,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   async #project(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined): Promise<Project> {
     const { gate } = this.#options;
     const { workspace } = gate;
-    const look = async (): Promise<Omit<Project, "failedBefore">> => ({
+    const look = async (): Promise<Omit<Project, "failedBefore" | "notRun">> => ({
       words: (await workspace.read(REQUIREMENT_FILE)) ?? null,
       acceptance: acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? null,
       map: await repoMap({ workspace, budget: MAP_TOKENS, focus: ctx.text }),
@@ -133,13 +136,16 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       stack: stackOf(await workspace.list()) ?? null,
     });
     const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
-    if (earlier !== undefined) return { ...seen, failedBefore: earlier.failedBefore ?? [] };
+    if (earlier !== undefined) return { ...seen, notRun: [], failedBefore: earlier.failedBefore ?? [] };
     const verification = await gate.check(ctx.steps, {
       criteria: [],
       depth: "whole",
       stack: this.#options.stack ?? seen.stack ?? undefined,
     });
-    return { ...seen, failedBefore: [...problemsOf(verification)] };
+    const notRun = verification.suites.flatMap(({ language, kind, reason = "" }) =>
+      kind === "not run" ? [`The tests in ${language} are not checked, so the product cannot be done: ${reason}`] : [],
+    );
+    return { ...seen, notRun, failedBefore: [...problemsOf(verification)] };
   }
 
   #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts): Promise<Brief> {
@@ -150,7 +156,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       criteria.length === 0 ? "" : `${renderCriteria({ criteria })}\nGive only criteria that are new, or replace one by its id.`;
     return ctx.ask(
       promptOf("Specify", INSTRUCTION, [
-        ["Stacks", [...stacks.map(stackLine), ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
+        ["Stacks", [...stacks.map(stackLine), PAGE_BESIDE, ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
         ["Decided", fixed.join(" ")],
         ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
         ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
@@ -163,6 +169,19 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     );
   }
 
+  async #tried(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): Promise<Brief> {
+    const words: readonly PromptPart[] = [
+      ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
+      ...(earlier === undefined ? [] : earlierWords(earlier)),
+      ["The user's words", ctx.text],
+      ["The user's answers", answers.join("\n")],
+    ];
+    const { gate } = this.#options;
+    const { assumptions } = brief;
+    const { criteria, told } = await tryChecks(ctx, { gate, criteria: numbered(brief.criteria, []), words, assumptions });
+    return { ...brief, criteria: [...criteria], assumptions: [...assumptions, ...told] };
+  }
+
   /** Corrections of the user count as their words. */
   async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
     const order = this.#order(ctx, known, brief);
@@ -172,7 +191,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       show: renderForReview,
       change: async (said) => {
         const facts = { ...known, answers: [...known.answers, ...said] };
-        return this.#order(ctx, facts, await this.#brief(ctx, facts));
+        return this.#order(ctx, facts, await this.#tried(ctx, facts, await this.#brief(ctx, facts)));
       },
     });
   }
@@ -182,7 +201,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     // Engineers who work side by side continue: the change joins their plan.
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
     const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
-    const lack = stack === "page" && noPages !== null ? [`${NO_PAGES} ${noPages}`] : [];
+    const hasPage = stack === "page" || brief.criteria.some(({ check }) => check.kind === "page");
+    const lack = [...(hasPage && noPages !== null ? [`${NO_PAGES} ${noPages}`] : []), ...(project?.notRun ?? [])];
     const past = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
     const facts = {
       kind: "order" as const,
@@ -210,6 +230,8 @@ interface Project {
   readonly readme: string;
   readonly stack: StackName | null;
   readonly failedBefore: string[];
+  /** Why tests of the project cannot be run here. */
+  readonly notRun: readonly string[];
 }
 
 interface KnownFacts {
@@ -222,6 +244,8 @@ interface KnownFacts {
 const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
 const ONLY_IF_DEMANDED = "Choose page only where the words demand one, and give its logic checks by command.";
 
+const PAGE_BESIDE = "A command or a server with a page has the stack of the command; checks may have steps on the page too.";
+
 async function readmeOf(workspace: Workspace): Promise<string | undefined> {
   try {
     return await workspace.read("README.md");
@@ -233,7 +257,7 @@ async function readmeOf(workspace: Workspace): Promise<string | undefined> {
 }
 
 function stackLine({ name, description, start }: Stack): string {
-  return `- ${name}: ${description}. Started by ${start === undefined ? "opening index.html" : `\`${start.join(" ")}\``}.`;
+  return `- ${name}: ${description}.${start === undefined ? "" : ` Started by \`${start.join(" ")}\`.`}`;
 }
 
 function earlierWords({ requirement, feedback }: WorkOrder): readonly PromptPart[] {

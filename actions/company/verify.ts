@@ -128,7 +128,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const files = await this.#work(ctx);
     // Stable parts come first, so that a provider can cache them.
     const prompt = promptOf("Review", INSTRUCTION, [
-      ["Forms of a check", checkForms(order.stack)],
+      ["Forms of a check", checkForms(order)],
       ["What was ordered", renderForReview(order)],
       ["The work", files],
       ["Evidence", renderVerification(verification)],

@@ -1,4 +1,5 @@
-import { type Criterion, CriterionSchema, stackNamed } from "../../src/checks/index.ts";
+import { type Criterion, CriterionSchema } from "../../src/checks/index.ts";
+import { partsOf, stackNames } from "../../src/checks/stacks.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
@@ -40,7 +41,7 @@ export const WorkOrderSchema = z.object({
   feedback: z.array(z.string()),
   name: z.string(),
   size: z.enum(["S", "M", "L"]),
-  stack: z.enum(["node", "page", "python"]),
+  stack: z.enum(stackNames),
   assumptions: z.array(z.string()),
   criteria: z.array(CriterionSchema),
   mayInstall: z.boolean().optional(),
@@ -77,7 +78,7 @@ export function orderFiles(order: WorkOrder): readonly { path: string; content: 
 }
 
 const AcceptanceFileSchema = z.object({
-  stack: z.enum(["node", "page", "python"]).optional(),
+  stack: z.enum(stackNames).optional(),
   assumptions: z.array(z.string()).optional(),
   criteria: z.array(CriterionSchema),
   failedBefore: z.array(z.string()).optional(),
@@ -101,16 +102,20 @@ export function renderOrder(order: WorkOrder): string {
   return parted([...sharedParts(order), checksPart(order), ...ownParts(order)]);
 }
 
+const BESIDE =
+  " with a page beside it: the rules of a page are for index.html and what it names, and where they contradict others, those hold";
+
 /** Equal for all who work on the order: prompts begin with them, so that a provider's cache of prefixes serves all that follow. */
 export function sharedParts(order: WorkOrder): readonly PromptPart[] {
   const { requirement, feedback, name, size, stack, assumptions, mayInstall, criteria, isChange, map, failedBefore, design } = order;
-  const { rules, layout } = stackNamed(stack);
+  const [{ layout } = { layout: [] }, page] = partsOf(order);
+  const rules = partsOf(order).flatMap((part) => part.rules);
   return [
     ["The user's words", requirement],
     ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
     [
       "Product",
-      `${name}, size ${size}, stack ${stack}. Files of every such project: ${layout.join(", ")}. ${[...WRITTEN_BY_MANAGER].join(" and ")} are written already.`,
+      `${name}, size ${size}, stack ${stack}${page === undefined ? "" : BESIDE}. Files of every such project: ${layout.join(", ")}. ${[...WRITTEN_BY_MANAGER].join(" and ")} are written already.`,
     ],
     [isChange ? "Rules of the stack, where the project has no ways of its own" : "Rules of the stack", bullets(rules)],
     ["Packages", mayInstall === true ? INSTALL : ""],

@@ -1,6 +1,8 @@
 import { type ActionContext, type Address, type Message, ROUTE_TO_ALL, type InputsOf } from "../../src/index.ts";
 import { kinds, type Known } from "../../src/ports.ts";
 import { type ProjectTests, runProjectTests, type Sandbox } from "../../src/workspace/index.ts";
+import { runSuites } from "../../src/checks/suites.ts";
+import type { SuiteReport } from "../../src/checks/verification.ts";
 import { z } from "zod";
 import { payloadOf, ProjectAction, type ProjectActionOptions } from "../project-action.ts";
 import { shortened, inFence, bullets, sections } from "../markdown.ts";
@@ -126,7 +128,13 @@ export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
     const tests = testList.filter((path) => path in files);
     const went = await ctx.step("run tests", request, async ({ signal }) => {
       const limit = timeout === undefined ? {} : { timeout };
-      return partsKept(await runProjectTests({ root: workspace.root, files: tests, sandbox, signal, ...limit }));
+      const all = { root: workspace.root, sandbox, signal, ...limit };
+      const scripts = partsKept(await runProjectTests({ ...all, files: tests }));
+      const python = tests.some((path) => path.endsWith(".py")) ? await runSuites({ ...all, languages: ["python"] }) : [];
+      const worst = (["failed", "not run", "passed", "none"] as const).flatMap((kind) =>
+        [scripts, ...python.map(suiteKept)].filter(({ tests: each }) => each === kind),
+      );
+      return worst[0] ?? scripts;
     });
     return this.conclude(ctx, { ...went, round: roundOf(ctx.news) }, { files: [], summary: "Run the tests" });
   }
@@ -165,6 +173,11 @@ function partsKept(went: ProjectTests): Omit<TestReport, "round"> {
     case "not run":
       return { tests: "not run", ...counted, hint: `${went.reason}. ${went.hint}` };
   }
+}
+
+function suiteKept({ kind, total, passed, failed, failures, reason }: SuiteReport): Omit<TestReport, "round"> {
+  const counted = { total, passed, failed, failures: [...failures] };
+  return { tests: kind === "timeout" ? "failed" : kind, ...counted, ...(reason === undefined ? {} : { hint: reason }) };
 }
 
 /** Tests that did not end count as one more failure. */

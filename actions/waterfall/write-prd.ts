@@ -8,12 +8,13 @@ import { projectNameOf } from "../project-path.ts";
 export const STACK: PromptPart = [
   "Rules of the project",
   [
-    "- It runs with what every machine has: Node.js 20 or newer, or a browser. No packages to install, no build step, no network.",
+    "- It runs with what every machine has: Node.js 20 or newer, a browser, or, where the requirement asks for it, Python 3. No packages to install, no build step, no network.",
     "- Unless the requirement says otherwise: plain HTML, CSS and JavaScript.",
     "- A page works when it is opened from disk (file://). Browsers load no ES modules from there, so scripts of a page are classic scripts: no import, no export. Each is wrapped in a function and adds one object to a common namespace on globalThis; the page loads them in the order they need each other.",
     "- Logic is kept apart from the page or the command line in files that run in Node.js too. Chance and time are passed in as functions, so that tests decide them.",
     '- Tests are in tests/NAME.test.mjs and use node:test, node:assert/strict and, where needed, other modules of Node.js itself. They run with `node --test`. Classic scripts are imported for their effect, import "../src/game.js", and then found on globalThis.',
     "- A project without a page may use ES modules in files ending in .mjs.",
+    "- A project in Python has its tests in tests/test_NAME.py. They run with pytest, from the project's folder: functions named test_... with plain asserts.",
     "- All paths are relative to the project's folder. Names of files are lower case.",
   ].join("\n"),
 ];

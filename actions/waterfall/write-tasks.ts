@@ -21,9 +21,10 @@ export const TaskPlanSchema = z
     taskList: ProjectPathsSchema.refine((paths) => paths.some((path) => !isTestFile(path)), "names no source file").describe(
       "paths of the source files, each after those it needs; no tests",
     ),
-    testList: ProjectPathsSchema.refine((paths) => paths.every(isTestFile), "has a file that is not tests/NAME.test.mjs").describe(
-      "paths of the test files, tests/NAME.test.mjs each",
-    ),
+    testList: ProjectPathsSchema.refine(
+      (paths) => paths.every(isTestFile),
+      "has a file that is neither tests/NAME.test.mjs nor tests/test_NAME.py",
+    ).describe("paths of the test files, tests/NAME.test.mjs each, in Python tests/test_NAME.py"),
     fullApiSpec: z.string().default("").describe("interfaces between front and back end; empty when there are none"),
     sharedKnowledge: z.string().default("").describe("what all who write a file must know: names, formats, units, conventions"),
     anythingUnclear: z.string().default("").describe("what is open and what is assumed; empty when nothing"),
@@ -91,7 +92,8 @@ export class WriteTasks extends ProjectAction<TaskPlan, WriteTasksNeeds> {
   }
 
   async #frame(ctx: ActionContext<InputsOf<WriteTasksNeeds>>, prd: Prd, tasks: TaskPlan): Promise<readonly ProjectFile[]> {
-    const missing = [manifestFile(prd), readmeFile(prd, tasks)].filter(({ path }) => !tasks.taskList.includes(path));
+    const manifest = tasks.testList.some((path) => path.endsWith(".mjs")) || tasks.testList.length === 0 ? [manifestFile(prd)] : [];
+    const missing = [...manifest, readmeFile(prd, tasks)].filter(({ path }) => !tasks.taskList.includes(path));
     const there = await this.files.read(
       ctx,
       missing.map(({ path }) => path),
@@ -107,12 +109,16 @@ export function manifestFile({ projectName }: Prd): ProjectFile {
 }
 
 export function readmeFile(prd: Prd, tasks: TaskPlan): ProjectFile {
+  const kinds = { ".mjs": "Node.js 20 or newer:\n\n    node --test", ".py": "Python 3 and pytest:\n\n    python3 -m pytest" };
+  const tests = Object.entries(kinds).flatMap(([ending, command]) =>
+    tasks.testList.some((path) => path.endsWith(ending)) ? [command] : [],
+  );
   const page = tasks.taskList.find((path) => /(^|\/)index\.html$/.test(path));
   const content = sections(prd.projectName, [
     ["What it is", prd.originalRequirements],
     ["Goals", bullets(prd.productGoals)],
     ["Use", page === undefined ? "" : `Open \`${page}\` in a browser.`],
-    ["Test", tasks.testList.length === 0 ? "" : "With Node.js 20 or newer, in this folder:\n\n    node --test"],
+    ["Test", tests.map((command) => `In this folder, with ${command}`).join("\n\n")],
     ["Files", bullets(tasks.logicAnalysis.map(({ file, description }) => `\`${file}\`: ${description}`))],
   ]);
   return { path: "README.md", content };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { faultsOf } from "../../src/adapters/form-faults.ts";
+import { stackNames } from "../../src/checks/stacks.ts";
 import type { Role } from "../../src/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import type { SearchProvider, WebAccess } from "../../src/tools/index.ts";
@@ -34,7 +35,7 @@ const crews: ReadonlyMap<string, ShippedCrew> = new Map([
       description: "the software company: it proves what it delivers by running it",
       options: z.strictObject({
         size: z.enum(["S", "M", "L"]).optional(),
-        stack: z.enum(["node", "page", "python"]).optional(),
+        stack: z.enum(stackNames).optional(),
         review: z.boolean().optional(),
       }),
       open: (options, { workspace, sandbox }) => softwareCompany({ workspace, sandbox, ...options }),

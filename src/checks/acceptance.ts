@@ -2,8 +2,10 @@ import { z } from "zod";
 import { aText, listOf, object, type Shape } from "../kernel/argument.ts";
 import { readWrittenCheck } from "./written-check.ts";
 
-/** Milliseconds of the longest wait on a page. */
+/** Milliseconds of the longest wait on a page, and of the longest advance of its clock. */
 const MAX_WAIT = 5_000;
+const MAX_ADVANCE = 86_400_000;
+const MAX_UPLOAD = 1_000_000;
 
 const texts = z.array(z.string()).readonly();
 const oneOrMore = z.union([texts, z.string().transform((text): readonly string[] => [text])]);
@@ -41,13 +43,15 @@ const FileRuleSchema = z
   })
   .readonly();
 
+const fileContent = { path: z.string(), content: z.string().max(MAX_UPLOAD).optional(), base64: z.base64().max(MAX_UPLOAD).optional() };
+const EITHER = { error: 'write either "content", a text, or "base64", bytes' };
+
+function isEither({ content, base64 }: { readonly content?: string | undefined; readonly base64?: string | undefined }): boolean {
+  return (content === undefined) !== (base64 === undefined);
+}
+
 /** A file that a check puts into the copy: its text, or its bytes in base64. */
-const GivenFileSchema = z
-  .strictObject({ path: z.string(), content: z.string().optional(), base64: z.base64().optional() })
-  .refine(({ content, base64 }) => (content === undefined) !== (base64 === undefined), {
-    error: 'write either "content", a text, or "base64", bytes',
-  })
-  .readonly();
+const GivenFileSchema = z.strictObject(fileContent).refine(isEither, EITHER).readonly();
 
 /** One command of a check. Strict: a rule that were left out because of its name would let a wrong product pass. */
 const CommandStepSchema = z
@@ -78,6 +82,29 @@ const PageStepSchema = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("drag"), at: z.string(), to: z.string() }),
   z.strictObject({ do: z.literal("wait"), ms: z.number().min(0).max(MAX_WAIT) }),
   z.strictObject({ do: z.literal("reload") }),
+  z.strictObject({ do: z.literal("viewport"), width: z.int().min(100).max(4_000), height: z.int().min(100).max(4_000).optional() }),
+  /** With one such step in a check, time stands still until a step moves it. */
+  z
+    .strictObject({
+      do: z.literal("clock"),
+      set: z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]).optional(),
+      advance: z.int().min(1).max(MAX_ADVANCE).optional(),
+    })
+    .refine(({ set, advance }) => (set === undefined) !== (advance === undefined), {
+      error: 'write either "set", a time such as 2026-03-01T09:00:00Z, or "advance", milliseconds',
+    }),
+  z.strictObject({ do: z.literal("upload"), at: z.string(), ...fileContent }).refine(isEither, EITHER),
+  /** Local storage: writes a value, or expects one. */
+  z
+    .strictObject({ do: z.literal("storage"), key: z.string(), set: z.string().optional(), absent: z.boolean().optional(), ...textRule })
+    .refine(({ set, absent, do: _do, key: _key, ...rule }) => Object.keys(rule).length === 0 || (set === undefined && absent !== true), {
+      error: 'write "set", or "absent", or rules for the value',
+    }),
+  /** Runs in the page: an expression, or statements with `return`. */
+  z.strictObject({ do: z.literal("script"), code: z.string().max(MAX_UPLOAD), value: z.json().optional() }),
+  /** What the page printed so far, as lines such as `warning: text`; and its requests to other than its own files, as `GET https://...`. */
+  z.strictObject({ do: z.literal("console"), count: z.int().optional(), ...textRule }),
+  z.strictObject({ do: z.literal("requests"), count: z.int().optional(), ...textRule }),
   z.strictObject({
     do: z.literal("expect"),
     at: z.string(),

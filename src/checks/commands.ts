@@ -68,35 +68,31 @@ function jobOf(given: readonly GivenFile[], steps: readonly CommandStep[]): Comm
   }
 }
 
-function judge(report: JobReport, job: CommandJob): Pick<Verdict, "outcome" | "by" | "evidence"> {
-  switch (report.kind) {
-    case "not run":
-      return { outcome: "not checked", by: "nothing", evidence: report.reason };
-    case "unfit":
-      return { outcome: "not checked", by: "nothing", evidence: `The check is at fault: ${visible(report.reason, 500)}` };
-    case "broken":
-      return { outcome: "failed", by: "command", evidence: `${job.steps.map(commandText).join(", ")}: it ${visible(report.reason, 500)}.` };
-    case "ran":
-      return judgeSteps(report.steps, job);
-  }
+type Judged = Pick<Verdict, "outcome" | "by" | "evidence">;
+
+function failed(evidence: string): Judged {
+  return { outcome: "failed", by: "command", evidence };
 }
 
-function judgeSteps(reports: readonly StepReport[], job: CommandJob): Pick<Verdict, "outcome" | "by" | "evidence"> {
-  const { steps } = job;
-  const last = reports.at(-1);
-  const step = steps[reports.length - 1];
-  if (last === undefined || step === undefined) return { outcome: "failed", by: "command", evidence: "No command of it was run." };
-  if (reports.some(({ problems }) => problems.length > 0)) return { outcome: "failed", by: "command", evidence: evidenceOf(reports, job) };
-  if (reports.length < steps.length) return { outcome: "failed", by: "command", evidence: "Not all of its commands were run." };
-  return { outcome: "proven", by: "command", evidence: proofOf(step, last, steps.length) };
+function judge(report: JobReport, job: CommandJob): Judged {
+  if (report.kind === "broken") return failed(`${job.steps.map(commandText).join(", ")}: it ${visible(report.reason, 500)}.`);
+  if (report.kind !== "ran") {
+    const evidence = report.kind === "unfit" ? `The check is at fault: ${visible(report.reason, 500)}` : report.reason;
+    return { outcome: "not checked", by: "nothing", evidence };
+  }
+  const [last, step] = [report.steps.at(-1), job.steps[report.steps.length - 1]];
+  if (last === undefined || step === undefined) return failed("No command of it was run.");
+  if (report.steps.some(({ problems }) => problems.length > 0)) return failed(evidenceOf(report.steps, job));
+  if (report.steps.length < job.steps.length) return failed("Not all of its commands were run.");
+  return { outcome: "proven", by: "command", evidence: proofOf(step, last, job.steps.length) };
 }
 
 function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob): string {
-  const failed = reports.flatMap((report, at) => {
+  const all = reports.flatMap((report, at) => {
     const step = steps[at];
     return step === undefined || report.problems.length === 0 ? [] : [{ report, step, at }];
   });
-  const [first, ...later] = failed;
+  const [first, ...later] = all;
   if (first === undefined) return "";
   const place = (at: number): string => (steps.length === 1 ? "" : ` (step ${at + 1} of ${steps.length})`);
   const says = ({ problems }: StepReport, limit: number): string => problems.map((problem) => visible(problem, limit)).join("; ");

@@ -65,6 +65,7 @@ export async function installPackages(request: InstallRequest): Promise<InstallR
   const { root, sandbox, timeout = TIMEOUT, signal } = request;
   const { install, name } = stackNamed(request.stack);
   const registry = registryOf(name, request.registry);
+  if (install === undefined) return { kind: "not run", reason: `only packages of npm and PyPI are installed, none of the stack ${name}` };
   const path = join(root, packagesFile(name));
   // A link is no file of the project, and a reason quotes what the file says.
   const isFile = (await ifThere(lstat(path)))?.isFile() === true;

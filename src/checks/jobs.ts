@@ -22,6 +22,8 @@ export interface JobsRequest {
   readonly jobs: readonly Job[];
   /** Milliseconds for all the steps of one job. */
   readonly timeout: number;
+  /** Characters of stdout, and of stderr, in a report: 16,000 at most. Default 1,500. */
+  readonly shown?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -48,8 +50,8 @@ export type JobReport =
 const OUTPUT_BYTES = 1_000_000;
 /** Bytes of a file that rules see. */
 const FILE_BYTES = 1_000_000;
-/** Characters of stdout, and of stderr, in a report. */
 const SHOWN = 1_500;
+const MOST_SHOWN = 16_000;
 /** Milliseconds for one regular expression. */
 const MATCH_TIME = 1_000;
 /** Milliseconds for starting the sandbox with a large project, and for copying it again before one job. */
@@ -61,7 +63,7 @@ const CLEAN_TIME = 20_000;
 const ORDER_BYTES = 10_000_000;
 const MAX_BREAKS = 5;
 
-const shown = z.string().max(SHOWN * 2);
+const shown = z.string().max(MOST_SHOWN * 2);
 const StepReportSchema = z.object({
   code: z.int().nullable(),
   signal: z.string().max(20).nullable(),
@@ -111,7 +113,7 @@ function batchOf(open: readonly OpenJob[]): readonly OpenJob[] {
 }
 
 async function runOpen(
-  { root, sandbox, timeout, signal }: JobsRequest,
+  { root, sandbox, timeout, shown: most = SHOWN, signal }: JobsRequest,
   open: readonly OpenJob[],
   reports: Map<number, JobReport>,
 ): Promise<void> {
@@ -119,7 +121,7 @@ async function runOpen(
     source: sandbox.kind === "bubblewrap" ? SOURCE_FOLDER : null,
     outputBytes: OUTPUT_BYTES,
     fileBytes: FILE_BYTES,
-    shown: SHOWN,
+    shown: most,
     matchTime: MATCH_TIME,
     cleanTime: CLEAN_TIME,
     jobs: open.map(({ id, job }) => ({ id, timeout, given: job.given, steps: job.steps, continues: job.continues })),

@@ -28,8 +28,8 @@ export interface PageReport {
   readonly faults: readonly Fault[];
 }
 
-/** Milliseconds: for an element or what is expected of it, and then for an answer of the page; for loading; for all steps of a criterion. */
-const PAGE_TIMES = { step: 5_000, load: 10_000, criterion: 40_000 };
+/** Milliseconds: for an answer of the page; for an element or what is expected of it; for loading; for all steps of a criterion. */
+const PAGE_TIMES = { step: 5_000, wait: 5_000, load: 10_000, criterion: 40_000 };
 const TIMEOUT = 180_000;
 /** Milliseconds beyond the limit until the driver is killed: it ends by itself, with its report. */
 const DRIVER_TIME = 15_000;
@@ -125,12 +125,12 @@ async function runPages(request: PageCheckRequest, { blocks, mounts, executable 
 type Order = Readonly<Record<string, Json>> & { readonly totalTime: number };
 
 function orderOf(request: PageCheckRequest, left: readonly PageCriterion[], { opened }: Findings, totalTime: number): Order {
-  const { step, load, criterion: all } = { ...PAGE_TIMES, ...request.times };
+  const { step, load, criterion: all, wait } = { ...PAGE_TIMES, wait: request.times?.step ?? PAGE_TIMES.wait, ...request.times };
   return {
     open: request.open ?? "index.html",
     skipOpening: opened !== undefined,
     criteria: left.map(({ criterion, steps }) => ({ id: criterion.id, steps: JSON.parse(JSON.stringify(steps)) as Json })),
-    ...{ totalTime, stepTime: step, loadTime: load, criterionTime: all, ruleTime: RULE_TIME },
+    ...{ totalTime, stepTime: step, waitTime: wait, loadTime: load, criterionTime: all, ruleTime: RULE_TIME },
   };
 }
 

@@ -1,13 +1,11 @@
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { parsedJson } from "../kernel/json.ts";
-import { ifThere } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { ioError } from "../workspace/folders.ts";
 import { visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandText } from "./commands.ts";
+import { textIn } from "./project-text.ts";
 import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
+import { tableIn } from "./project-commands.ts";
 import type { Fault } from "./verification.ts";
 
 export interface ReadmeRequest {
@@ -23,7 +21,6 @@ export interface ReadmeBlock {
 }
 
 const README = "README.md";
-const README_BYTES = 500_000;
 const BLOCK_TIMEOUT = 10_000;
 const MAX_BLOCKS = 8;
 const MAX_COMMANDS = 12;
@@ -45,7 +42,7 @@ const LEFT_OUT =
  */
 export async function checkReadme(request: ReadmeRequest): Promise<Fault[]> {
   const { root, sandbox, timeout = BLOCK_TIMEOUT, signal } = request;
-  const text = await textOf(root, README);
+  const text = await textIn(root, README);
   if (text === undefined) return [];
   const blocks = await readmeBlocks(text, await programsOf(root));
   if (blocks.length === 0) return [];
@@ -170,21 +167,11 @@ function fencedBlocks(text: string): FencedBlock[] {
 }
 
 async function programsOf(root: string): Promise<ReadonlySet<string>> {
-  const manifest = parsedJson((await textOf(root, "package.json")) ?? "");
+  const manifest = parsedJson((await textIn(root, "package.json")) ?? "");
   const bin = isRecord(manifest) ? manifest["bin"] : undefined;
   const name =
     isRecord(manifest) && typeof bin === "string" && typeof manifest["name"] === "string" ? [manifest["name"].split("/").at(-1) ?? ""] : [];
-  const scripts = /^\[project\.scripts\]\s*$([^[]*)/m.exec((await textOf(root, "pyproject.toml")) ?? "")?.[1] ?? "";
+  const scripts = tableIn((await textIn(root, "pyproject.toml")) ?? "", "project.scripts");
   const python = [...scripts.matchAll(/^\s*"?([\w.-]+)"?\s*=/gm)].map(([, each]) => each ?? "");
   return new Set([...(isRecord(bin) ? Object.keys(bin) : name), ...python]);
-}
-
-async function textOf(root: string, file: string): Promise<string | undefined> {
-  const path = join(root, file);
-  try {
-    const stats = await ifThere(stat(path));
-    return stats?.isFile() === true && stats.size <= README_BYTES ? await readFile(path, "utf8") : undefined;
-  } catch (error) {
-    throw ioError(error, `read ${file}`, file);
-  }
 }

@@ -1,14 +1,14 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { AnyNode } from "acorn";
 import { z } from "zod";
 import { contentHash } from "../kernel/json.ts";
-import { ioError, walkFiles } from "../workspace/folders.ts";
-import { isHidden, isNormalPath, visible } from "../workspace/path-rules.ts";
+import { ioError } from "../workspace/folders.ts";
+import { isNormalPath, visible } from "../workspace/path-rules.ts";
 import { copyProject } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
 import { runDriver } from "./driver.ts";
+import { filesIn, textIn } from "./project-text.ts";
 import { isNode, nodesIn, parseJavaScript } from "./javascript.ts";
 import { runSuites } from "./suites.ts";
 import type { Fault, SuiteReport } from "./verification.ts";
@@ -32,7 +32,7 @@ interface SourceFunction {
   readonly replacement: string;
 }
 
-type Language = SuiteReport["language"];
+type Language = "javascript" | "python";
 
 const TRIES = 3;
 const MAX_FILES = 200;
@@ -51,7 +51,7 @@ const TEST_FILE = /(^|\/)(tests?|__tests__|spec)\/|\.(test|spec)\.[cm]?js$|(^|\/
 export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const { language, files, kind } of request.suites) {
-    if (kind !== "passed" || files.length === 0) continue;
+    if (kind !== "passed" || files.length === 0 || !isLanguage(language)) continue;
     const chosen = chosenFrom(await functionsOf(request, language), await wordsIn(request.root, files), request.seed ?? 0);
     if (chosen.length === 0 || (await isAnyNoticed(request, language, chosen))) continue;
     const names = chosen.map(({ name, file }) => `${visible(name, 120)} (${visible(file, 200)})`).join(", ");
@@ -61,8 +61,12 @@ export async function spotCheck(request: SpotCheckRequest): Promise<Fault[]> {
   return faults;
 }
 
+function isLanguage(name: string): name is Language {
+  return Object.hasOwn(SOURCES, name);
+}
+
 async function functionsOf({ root, sandbox, signal }: SpotCheckRequest, language: Language): Promise<readonly SourceFunction[]> {
-  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const files = await filesIn(root, signal);
   const sources = files.filter((file) => SOURCES[language].test(file) && !TEST_FILE.test(file) && isNormalPath(file)).slice(0, MAX_FILES);
   if (language === "javascript") return javaScriptFunctions(root, sources);
   const order = { files: sources, fileBytes: FILE_BYTES, most: MAX_FUNCTIONS };
@@ -78,7 +82,7 @@ const PythonFunctions = z.array(z.object({ file: z.string(), name: z.string(), s
 async function javaScriptFunctions(root: string, files: readonly string[]): Promise<readonly SourceFunction[]> {
   const found: SourceFunction[] = [];
   for (const file of files) {
-    const program = await parseJavaScript((await textOf(root, file)) ?? "");
+    const program = await parseJavaScript((await textIn(root, file, FILE_BYTES)) ?? "");
     for (const node of program === undefined ? [] : nodesIn(program)) {
       const named = namedFunction(node);
       if (named === undefined || named.name === "constructor") continue;
@@ -108,16 +112,8 @@ function namedFunction(node: AnyNode): { readonly name: string; readonly body: A
 async function wordsIn(root: string, files: readonly string[]): Promise<ReadonlySet<string>> {
   const words = new Set<string>();
   for (const file of files)
-    for (const word of (await textOf(root, file))?.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) words.add(word);
+    for (const word of (await textIn(root, file, FILE_BYTES))?.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) words.add(word);
   return words;
-}
-
-async function textOf(root: string, file: string): Promise<string | undefined> {
-  try {
-    return (await stat(join(root, file))).size <= FILE_BYTES ? await readFile(join(root, file), "utf8") : undefined;
-  } catch (error) {
-    throw ioError(error, `read ${file}`, file);
-  }
 }
 
 /**

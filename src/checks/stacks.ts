@@ -1,9 +1,12 @@
 import { aText, listOf, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { visible } from "../workspace/path-rules.ts";
+import type { Criterion } from "./acceptance.ts";
+
+export const stackNames = ["node", "page", "python", "other"] as const;
 
 /** The name of a stack. */
-export type StackName = "node" | "page" | "python";
+export type StackName = (typeof stackNames)[number];
 
 /** A technology that projects are written in: everything the company knows about it. Plain data. */
 export interface Stack {
@@ -11,18 +14,17 @@ export interface Stack {
   readonly description: string;
   readonly rules: readonly string[];
   readonly layout: readonly string[];
-  readonly sources: readonly string[];
   readonly testPath: string;
-  readonly test: readonly [string, ...string[]];
   /** An example of the command by which a user starts a product; undefined where a user opens a file. */
   readonly start?: readonly [string, ...string[]] | undefined;
-  readonly install: readonly [string, ...string[]];
+  /** Undefined where packages of it cannot be installed. */
+  readonly install?: readonly [string, ...string[]] | undefined;
   readonly page?: string | undefined;
 }
 
 const nodeStack: Stack = {
   name: "node",
-  description: "JavaScript on Node.js: a command, a library or a server without a page",
+  description: "JavaScript on Node.js: a command, a library or a server",
   rules: [
     'Write JavaScript for Node.js 20 as ES modules. Files end in .mjs, or in .js where package.json has "type": "module". Relative imports have the file\'s ' +
       "ending; built-in modules have the prefix node:. Use no package of npm unless the task says that packages may be installed.",
@@ -39,9 +41,7 @@ const nodeStack: Stack = {
       "pipe; an example file that it names is part of the project.",
   ],
   layout: ["package.json", "README.md"],
-  sources: [".mjs", ".js", ".cjs"],
   testPath: "tests/list.test.mjs",
-  test: ["node", "--test"],
   start: ["node", "src/cli.mjs"],
   install: ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
 };
@@ -68,9 +68,7 @@ const pageStack: Stack = {
     'README.md says in a section "Use" that index.html is to be opened, and what can be done there.',
   ],
   layout: ["index.html", "README.md"],
-  sources: [".html", ".css", ".js"],
   testPath: "tests/cards.test.mjs",
-  test: ["node", "--test"],
   install: ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
   page: "index.html",
 };
@@ -87,22 +85,39 @@ const pythonStack: Stack = {
       'returns the exit code, and ends with if __name__ == "__main__": sys.exit(main()). Results go to stdout. A wrong use prints what is wrong to stderr, as argparse does, no ' +
       "traceback, and ends with an exit code other than 0.",
     "Tests stand in tests/test_<module>.py, as methods of classes of unittest.TestCase: the standard library alone must be enough to run them, by " +
-      "python3 -m unittest discover -s tests from the root, so they do not import pytest. Each asserts something that would fail if the code were wrong; none is " +
+      "python3 -m unittest discover -s tests from the root, so they do not import pytest, unless the user or the project uses it. Each asserts something that would fail if the code were wrong; none is " +
       "skipped or expected to fail. They need no network and no present time, and write only below a tempfile.TemporaryDirectory(). " +
       'A test of the command runs subprocess.run([sys.executable, "-m", "<name>", ...], capture_output=True, text=True).',
     'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, such as ' +
       "python3 -m <name> example.csv, without a pipe; an example file that it names is part of the project.",
   ],
   layout: ["README.md"],
-  sources: [".py"],
   testPath: "tests/test_parse.py",
-  test: ["python3", "-m", "unittest", "discover", "-s", "tests"],
   start: ["python3", "-m", "name"],
   install: ["python3", "-m", "pip", "install", "--target", ".packages", "-r", "requirements.txt"],
 };
 
+const otherStack: Stack = {
+  name: "other",
+  description: "any other language, such as Go, Rust or C, whose tests one command runs",
+  rules: [
+    "Write in the language that the user or the project names, with its usual layout and tools. Use only its standard library unless the project has packages already: there is no network.",
+    "A file of the project names the one command that runs all tests: go.mod (go test ./...), Cargo.toml (cargo test), a target test in a Makefile, a recipe test in a justfile, a script test in package.json. Where the product must be built first, a target, recipe or script build does it. A command succeeds with exit code 0 only.",
+    "Each test asserts something that would fail if the code were wrong; none is skipped. They need no network and no present time, and write only to temporary folders.",
+    'README.md has a section "Use" with a fenced block of sh that shows how to build and to start it.',
+  ],
+  layout: ["README.md"],
+  testPath: "a target test in a Makefile",
+};
+
 /** The stacks that projects can be written in, the most general first. */
-export const stacks: readonly Stack[] = [nodeStack, pageStack, pythonStack];
+export const stacks: readonly Stack[] = [nodeStack, pageStack, pythonStack, otherStack];
+
+/** The stacks of a product: its own, and a page beside it where a criterion opens one. */
+export function partsOf({ stack, criteria }: { readonly stack: StackName; readonly criteria: readonly Criterion[] }): readonly Stack[] {
+  const hasPage = stack !== "page" && criteria.some(({ check }) => check.kind === "page");
+  return [stackNamed(stack), ...(hasPage ? [pageStack] : [])];
+}
 
 /** Returns the stack of a name. @throws UsageError `OPTION_INVALID` */
 export function stackNamed(name: string): Stack {
@@ -119,6 +134,8 @@ export function stackOf(files: readonly string[]): StackName | undefined {
   const count = (ending: RegExp): number => files.filter((file) => ending.test(file)).length;
   const [python, script] = [count(/\.py$/), count(/\.[cm]?[jt]sx?$/)];
   if (isThere.has("pyproject.toml") || isThere.has("setup.py") || python > script) return "python";
+  if (isThere.has("go.mod") || isThere.has("Cargo.toml")) return "other";
   if (isThere.has("index.html") && !files.some((file) => /(^|\/)(cli|server|main)\.[cm]?js$/.test(file))) return "page";
-  return isThere.has("package.json") || script > 0 ? "node" : undefined;
+  if (isThere.has("package.json") || script > 0) return "node";
+  return files.some((file) => /^(GNU)?[Mm]akefile$|^\.?[Jj]ustfile$/.test(file)) ? "other" : undefined;
 }

@@ -1,23 +1,19 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { ifThere } from "../kernel/system-error.ts";
-import { parsedJson } from "../kernel/json.ts";
-import { isRecord } from "../kernel/value-kind.ts";
-import { ioError, walkFiles } from "../workspace/folders.ts";
-import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
-import { findTestFiles, type ProjectTests, runProjectTests } from "../workspace/run-tests.ts";
+import { basename } from "node:path";
+import { visible, visibleLines } from "../workspace/path-rules.ts";
+import { findTestFiles, importsTests, type ProjectTests, runProjectTests } from "../workspace/run-tests.ts";
 import { firstOfEach } from "../workspace/test-report.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
-import type { SuiteReport } from "./verification.ts";
+import { emptyReport, type SuiteReport } from "./verification.ts";
 import { z } from "zod";
 import { runDriver } from "./driver.ts";
+import { projectCommands, runCommands } from "./project-commands.ts";
+import { filesIn, textIn } from "./project-text.ts";
 
 export interface SuitesRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
-  /** The languages whose tests to run. Default: all. */
-  readonly languages?: readonly SuiteReport["language"][] | undefined;
+  /** The languages whose tests to run. Default: all, and the project's own commands. */
+  readonly languages?: readonly ("javascript" | "python")[] | undefined;
   /** Milliseconds for the tests of one language. Default 60,000. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -27,77 +23,56 @@ const MAX_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
-/** Runs all the tests of a project in the sandbox, with `node --test`, and pytest or else unittest. Tests that need something else are "not run". */
+/**
+ * Runs all the tests of a project in the sandbox: with `node --test`, with pytest or else unittest, and by the commands that its own files
+ * name. Tests that need what is not there are "not run".
+ */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
-  const { root, sandbox, languages = ["javascript", "python"], timeout = SANDBOX_TIMEOUT, signal } = request;
-  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
-  const python = languages.includes("python") ? files.filter(isPythonTest) : [];
+  const { root, sandbox, languages, timeout = SANDBOX_TIMEOUT, signal } = request;
+  const files = await filesIn(root, signal);
+  const [all, named] = [{ root, sandbox, timeout, signal }, await projectCommands(root)];
+  const isAsked = (language: "javascript" | "python"): boolean => languages?.includes(language) !== false;
+  const python = isAsked("python") ? await pythonTests(root, files) : undefined;
+  const isNamed = named.some(({ file }) => file === "package.json");
   return [
-    ...(languages.includes("javascript") ? await javaScriptReports({ root, sandbox, timeout, signal }, files) : []),
-    ...(python.length === 0 ? [] : [await runPythonTests({ root, sandbox, timeout, signal }, python)]),
+    ...(isAsked("javascript") ? await javaScriptReports(all, files, isNamed) : []),
+    ...(python === undefined ? [] : [await runPythonTests(all, python)]),
+    ...(languages === undefined ? await runCommands({ ...all, commands: named }) : []),
   ];
 }
 
-async function javaScriptReports({ root, sandbox, timeout, signal }: SuitesRequest, files: readonly string[]): Promise<SuiteReport[]> {
+async function javaScriptReports(
+  { root, sandbox, timeout, signal }: SuitesRequest,
+  files: readonly string[],
+  isNamed: boolean,
+): Promise<SuiteReport[]> {
   const tests = await findTestFiles(root, signal);
-  const other = await otherRunner(root);
-  const ours = other === undefined ? tests : await withNodeTest(root, tests);
-  const foreign = tests.filter((file) => !ours.includes(file));
+  const ours: string[] = [];
+  for (const file of tests) if (!isNamed || (await importsTests(root, file))) ours.push(file);
   const compiled = files.filter((file) => COMPILED_TEST.test(file) && !tests.includes(file));
   const limits = { ...(timeout === undefined ? {} : { timeout }), ...(signal === undefined ? {} : { signal }) };
   const ran = ours.length === 0 ? undefined : await runProjectTests({ root, sandbox, files: ours, ...limits });
   return [
     ...(ran === undefined || ran.kind === "none" ? [] : [reportOf(ran, ran.kind)]),
-    ...(foreign.length === 0
+    ...(compiled.length === 0 || isNamed
       ? []
-      : [notRun(foreign, `package.json runs its tests by "${visible(other ?? "", 100)}"; only tests of node:test are run here.`)]),
-    ...(compiled.length === 0
-      ? []
-      : [notRun(compiled, `Node.js ${process.versions.node} runs no TypeScript and no JSX; nothing compiles them here.`)]),
+      : [
+          emptyReport(
+            "javascript",
+            compiled,
+            "not run",
+            `Node.js ${process.versions.node} runs no TypeScript and no JSX, and package.json names no command for tests.`,
+          ),
+        ]),
   ];
-}
-
-async function otherRunner(root: string): Promise<string | undefined> {
-  const manifest = parsedJson((await textIn(root, "package.json")) ?? "");
-  const scripts = isRecord(manifest) ? manifest["scripts"] : undefined;
-  const script = isRecord(scripts) ? scripts["test"] : undefined;
-  if (typeof script !== "string" || script.trim() === "" || /\bnode\b.*--test\b|no test specified/.test(script)) return undefined;
-  return script;
-}
-
-async function withNodeTest(root: string, files: readonly string[]): Promise<string[]> {
-  const ours: string[] = [];
-  for (const file of files) if (/["'`]node:test["'`]/.test((await textIn(root, file)) ?? "")) ours.push(file);
-  return ours;
-}
-
-async function textIn(root: string, file: string): Promise<string | undefined> {
-  try {
-    return await ifThere(readFile(join(root, file), "utf8"));
-  } catch (error) {
-    throw ioError(error, `read ${file}`, file);
-  }
-}
-
-function notRun(files: readonly string[], reason: string): SuiteReport {
-  const shown = files.map((file) => visible(file, 400));
-  return { language: "javascript", kind: "not run", total: 0, passed: 0, failed: 0, skipped: 0, files: shown, failures: [], reason };
 }
 
 function reportOf(tests: ProjectTests, kind: SuiteReport["kind"]): SuiteReport {
   const { files, tests: total, passed, failed, skipped } = tests;
-  const failures = firstOfEach(tests.failures, MAX_FAILURES).map(({ name, file, message }) => ({
-    name: visible(name, 300),
-    file,
-    message: visibleLines(message, MESSAGE_LENGTH),
-  }));
-  const reason = reasonOf(tests);
+  const failures = firstOfEach(tests.failures, MAX_FAILURES).map(shownFailure);
+  const late = tests.kind === "timeout" ? `They did not end within ${tests.ms} ms.` : undefined;
+  const reason = tests.kind === "not run" ? `${tests.reason}. ${tests.hint}`.trim() : late;
   return { language: "javascript", kind, total, passed, failed, skipped, files, failures, ...(reason === undefined ? {} : { reason }) };
-}
-
-function reasonOf(tests: ProjectTests): string | undefined {
-  if (tests.kind === "not run") return `${tests.reason}. ${tests.hint}`.trim();
-  return tests.kind === "timeout" ? `They did not end within ${tests.ms} ms.` : undefined;
 }
 
 /** Characters kept of what the tests and their runner print. */
@@ -127,44 +102,67 @@ const Report = z.union([
 type Ran = Exclude<z.infer<typeof Report>, { lacks: string }>;
 type Failure = SuiteReport["failures"][number];
 
-function isPythonTest(path: string): boolean {
-  return /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path) && !/(^|\/)(\.?venv|site-packages|\.packages)\//.test(path);
+interface PythonTests {
+  readonly files: readonly string[];
+  /** The project is made for pytest: unittest would run another set of tests, or the same without its fixtures. */
+  readonly needsPytest: boolean;
+}
+
+const PYTEST_FILES = [
+  "pytest.ini",
+  "pyproject.toml",
+  "setup.cfg",
+  "tox.ini",
+  "requirements.txt",
+  "requirements-dev.txt",
+  "dev-requirements.txt",
+];
+const OTHERS = /(^|\/)(\.?venv|site-packages|\.packages)\//;
+
+/** The Python tests by the usual names, and by those that the project gives to pytest; undefined where there are none. */
+async function pythonTests(root: string, files: readonly string[]): Promise<PythonTests | undefined> {
+  const own = files.filter((file) => file.endsWith(".py") && !OTHERS.test(file));
+  if (own.length === 0) return undefined;
+  const texts = await Promise.all(
+    PYTEST_FILES.filter((file) => files.includes(file)).map(async (file) => (await textIn(root, file)) ?? ""),
+  );
+  const [, named = ""] = /^python_files\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)/m.exec(texts.join("\n")) ?? [];
+  const patterns = ["test_*.py", "*_test.py", ...(named.match(/[\w*?.-]+/g) ?? [])].map(
+    (glob) => new RegExp(`^${glob.replaceAll(".", "\\.").replaceAll("*", ".*").replaceAll("?", ".")}$`),
+  );
+  const tests = own.filter((file) => patterns.some((pattern) => pattern.test(basename(file))));
+  const isNamed = texts.some((text) => /\bpytest\b/.test(text));
+  const needsPytest = isNamed || files.includes("pytest.ini") || own.some((file) => basename(file) === "conftest.py");
+  return tests.length === 0 ? undefined : { files: tests, needsPytest };
 }
 
 async function runPythonTests(
   { root, sandbox, timeout = SANDBOX_TIMEOUT, signal }: SuitesRequest,
-  files: readonly string[],
+  { files, needsPytest }: PythonTests,
 ): Promise<SuiteReport> {
-  const order = { files, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MAX_FAILURES };
+  const order = { files, needsPytest, limit: timeout, shown: SHOWN, resultBytes: RESULT_BYTES, mostFailures: MAX_FAILURES };
   const report = await runDriver({ root, sandbox, driver: "python-tests.mjs", order, timeout: timeout + START_TIME, signal });
-  const shown = files.map((file) => visible(file, 400));
-  if (report.kind === "not run") return emptyReport(shown, "not run", report.reason);
+  const empty = (kind: SuiteReport["kind"], reason?: string): SuiteReport => emptyReport("python", files, kind, reason);
+  if (report.kind === "not run") return empty("not run", report.reason);
   const found = report.values.flatMap((value) => Report.safeParse(value).data ?? []);
   const [ran] = found;
   if (ran === undefined || found.length > 1 || report.kind === "broken") {
     const reason = report.kind === "broken" ? report.reason : "ended without a report";
     const failure = { name: "python3", file: "", message: `The test run ${reason}.` };
-    return { ...emptyReport(shown, "failed", undefined), total: 1, failed: 1, failures: [failure] };
+    return { ...empty("failed"), total: 1, failed: 1, failures: [failure] };
   }
-  if (!("lacks" in ran)) return judge(ran, shown, timeout);
+  if (!("lacks" in ran)) return judge(ran, empty("failed"), timeout);
   const what = ran.lacks === "pytest" ? "pytest, which these tests need" : ran.lacks;
-  return emptyReport(shown, "not run", `The sandbox has no ${what}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`);
+  return empty("not run", `The sandbox has no ${what}. Install it, on Debian and Ubuntu with: apt-get install python3-pytest`);
 }
 
-function emptyReport(files: readonly string[], kind: SuiteReport["kind"], reason: string | undefined): SuiteReport {
-  const counts = { total: 0, passed: 0, failed: 0, skipped: 0 };
-  return { language: "python", kind, ...counts, files, failures: [], ...(reason === undefined ? {} : { reason }) };
-}
-
-function judge(ran: Ran, files: readonly string[], timeout: number): SuiteReport {
+function judge(ran: Ran, report: SuiteReport, timeout: number): SuiteReport {
   const more = moreFailures(ran);
   const failures = firstOfEach([...ran.failures, ...more], MAX_FAILURES).map(shownFailure);
   const failed = ran.failed + more.length;
-  const counts = { total: ran.passed + ran.skipped + failed, passed: ran.passed, failed, skipped: ran.skipped };
-  if (ran.timedOut) {
-    return { language: "python", kind: "timeout", ...counts, files, failures, reason: `They did not end within ${timeout} ms.` };
-  }
-  return { language: "python", kind: failed === 0 ? "passed" : "failed", ...counts, files, failures };
+  const counted = { ...report, total: ran.passed + ran.skipped + failed, passed: ran.passed, failed, skipped: ran.skipped, failures };
+  if (ran.timedOut) return { ...counted, kind: "timeout", reason: `They did not end within ${timeout} ms.` };
+  return failed === 0 ? { ...counted, kind: "passed" } : counted;
 }
 
 function moreFailures(ran: Ran): Failure[] {

@@ -1,18 +1,16 @@
 import { z } from "zod";
-import { walkFiles } from "../workspace/folders.ts";
-import { isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { visible, visibleLines } from "../workspace/path-rules.ts";
 import { type Sandbox, SANDBOX_TIMEOUT } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
 import { runDriver } from "./driver.ts";
-import type { StackName } from "./stacks.ts";
+import { filesIn } from "./project-text.ts";
 import { stackOf } from "./stacks.ts";
 import type { Fault } from "./verification.ts";
 
 export interface SyntaxRequest {
   readonly root: string;
   readonly sandbox: Sandbox;
-  /** The stack of the project. Default: what its files look like. Pages are checked in the stack `page` only. */
-  readonly stack?: StackName | undefined;
+  /** The pages that are opened from the disk: all, or some. Default: all where the files look like the stack `page`. */
+  readonly pages?: "all" | readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,10 +41,10 @@ export interface SyntaxReport {
  */
 export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
   const { root, sandbox, signal } = request;
-  const { files: all } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
-  const stack = request.stack ?? stackOf(all);
+  const all = await filesIn(root, signal);
   const files = all.filter(isChecked).slice(0, MAX_FILES);
-  const pages = stack === "page" ? files.filter((file) => /\.html?$/i.test(file)) : [];
+  const { pages: opened = stackOf(all) === "page" ? "all" : [] } = request;
+  const pages = files.filter((file) => /\.html?$/i.test(file) && (opened === "all" || opened.includes(file)));
   const sources = files.filter((file) => !/\.html?$/i.test(file));
   if (pages.length + sources.length === 0) return { faults: [] };
   const report = await runDriver({

@@ -8,6 +8,7 @@ import { temporaryFolder } from "../workspace/project-copy.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
+import { checkPages } from "./page-check.ts";
 
 /** Criteria that may hold without any product. */
 export interface VacuousRequest {
@@ -32,8 +33,11 @@ const NOTHING: Readonly<Record<string, string>> = {
     'import unittest\n\n\nclass Nothing(unittest.TestCase):\n    def test_nothing(self):\n        self.fail("nothing is here")\n',
 };
 
+const EMPTY_PAGE = "<!doctype html><html><head><title>Nothing</title></head><body><p>Nothing is here.</p></body></html>";
+
 /**
- * Finds criteria whose commands succeed without the project, such as `node --version`, and returns their ids.
+ * Finds criteria that hold without the project, such as `node --version`, and returns their ids. Steps on a page are played on one that has
+ * nothing, where there is a browser.
  *
  * @throws ControlError when the signal aborts; UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`; WorkspaceError
  */
@@ -41,13 +45,17 @@ export async function findVacuous(request: VacuousRequest): Promise<string[]> {
   checkGivenOptions("findVacuous", request, vacuousRequest);
   takes("findVacuous", "criteria", request.criteria, criteriaShape);
   const { criteria, sandbox, timeout, signal } = request;
-  const suspected = criteria.filter(({ check }) => check.kind === "command" && check.steps.every(({ exit = 0 }) => exit === 0));
-  if (suspected.length === 0) return [];
+  if (criteria.every(({ check }) => check.kind === "judgement")) return [];
   const { path: root, remove } = temporaryFolder("troupe-nothing-");
   try {
     for (const [name, text] of Object.entries(NOTHING)) await writeFile(join(root, name), text);
-    const verdicts = await checkCommands({ root, sandbox, criteria: suspected, timeout, signal });
-    return verdicts.filter(({ outcome }) => outcome === "proven").map(({ id }) => id);
+    const commands = await checkCommands({ root, sandbox, criteria, timeout, signal });
+    const hasPages = criteria.some(({ check }) => check.kind === "page");
+    if (hasPages) await writeFile(join(root, "index.html"), EMPTY_PAGE);
+    // Nothing on this page changes, so there is nothing to wait for.
+    const pages = hasPages ? (await checkPages({ root, sandbox, criteria, times: { wait: 0 }, signal })).verdicts : [];
+    const held = new Set([...commands, ...pages].filter(({ outcome }) => outcome === "proven").map(({ id }) => id));
+    return criteria.filter(({ id }) => held.has(id)).map(({ id }) => id);
   } catch (error) {
     throw ioError(error, "make a folder without a project", root);
   } finally {

@@ -1,4 +1,5 @@
 import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
+import { visible } from "../workspace/path-rules.ts";
 import type { Criterion } from "./acceptance.ts";
 
 /** The result of one criterion. A judgement is never a proof. */
@@ -21,7 +22,8 @@ export interface Fault {
 }
 
 export interface SuiteReport {
-  readonly language: "javascript" | "python";
+  /** `javascript`, `python`, or the command that the project names, such as `make test`. */
+  readonly language: string;
   readonly kind: "passed" | "failed" | "timeout" | "not run";
   readonly total: number;
   readonly passed: number;
@@ -30,6 +32,13 @@ export interface SuiteReport {
   readonly files: readonly string[];
   readonly failures: readonly { readonly name: string; readonly file: string; readonly message: string }[];
   readonly reason?: string | undefined;
+}
+
+/** A report without results. @internal */
+export function emptyReport(language: string, files: readonly string[], kind: SuiteReport["kind"], reason?: string): SuiteReport {
+  const counts = { total: 0, passed: 0, failed: 0, skipped: 0 };
+  const shown = files.map((file) => visible(file, 400));
+  return { language, kind, ...counts, files: shown, failures: [], ...(reason === undefined ? {} : { reason }) };
 }
 
 /** The results of running a project. Plain JSON. */

@@ -5,15 +5,16 @@ import { TroupeError, WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
-import { ioError, walkFiles } from "../workspace/folders.ts";
-import { checkPath, isHidden, visible, visibleLines } from "../workspace/path-rules.ts";
+import { ioError } from "../workspace/folders.ts";
+import { checkPath, isNormalPath, visible, visibleLines } from "../workspace/path-rules.ts";
 import { driverIn } from "../workspace/sandbox-mounts.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { LISTED_FILES } from "../workspace/workspace.ts";
 import { type Criterion, criteriaShape } from "./acceptance.ts";
 import { checkCommands } from "./commands.ts";
 import { type Job, runJobs } from "./jobs.ts";
 import { checkPages } from "./page-check.ts";
+import { pageScripts } from "./page-scripts.ts";
+import { filesIn, textIn } from "./project-text.ts";
 import { checkReadme } from "./readme.ts";
 import { spotCheck } from "./spot-check.ts";
 import type { StackName } from "./stacks.ts";
@@ -78,7 +79,7 @@ async function verified(request: VerifyRequest): Promise<Verification> {
   const project = { root, sandbox, signal };
   const isFull = depth === "quick" || depth === "whole";
   say("checks the syntax");
-  const { faults: syntax, notRun } = depth === "criteria" ? { faults: [] } : await checkSyntax({ ...project, stack });
+  const { faults: syntax, notRun } = depth === "criteria" ? { faults: [] } : await checkSyntax({ ...project, pages: pagesOf(request) });
   // Such as a project that is too large for the sandbox.
   if (notRun !== undefined) return refused(request, notRun);
   if (depth === "syntax") return { verdicts: [], suites: [], faults: syntax };
@@ -117,14 +118,32 @@ async function refused(request: VerifyRequest, reason: string): Promise<Verifica
 async function checkCriteria(
   request: VerifyRequest,
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly faults: readonly Fault[] }> {
-  const { root, sandbox, criteria, stack, depth, signal, timeout = VERIFY_TIMEOUT } = request;
+  const { root, sandbox, criteria, depth, signal, timeout = VERIFY_TIMEOUT } = request;
   const commands = await checkCommands({ root, sandbox, criteria, timeout: timeout * CRITERION_SHARE, signal });
-  const page = stack === undefined ? undefined : stackNamed(stack).page;
-  const isOpened = criteria.some(({ check }) => check.kind === "page") || (depth === "whole" && page !== undefined);
-  const pages = isOpened ? await checkPages({ root, sandbox, criteria, open: page, signal }) : { verdicts: [], faults: [] };
-  const left = { command: [...commands], page: [...pages.verdicts], judgement: [] };
+  const pages = pagesOf(request) ?? [];
+  const hasSteps = criteria.some(({ check }) => check.kind === "page");
+  const open = pages === "all" ? undefined : await firstThere(root, pages);
+  const isOpened = hasSteps || (pages === "all" && depth === "whole");
+  const found = isOpened ? await checkPages({ root, sandbox, criteria, open, signal }) : { verdicts: [], faults: [] };
+  const left = { command: [...commands], page: [...found.verdicts], judgement: [] };
   const verdicts = criteria.map((criterion) => left[criterion.check.kind].shift() ?? judgedOrNot(criterion, "It was not run."));
-  return { verdicts, faults: pages.faults };
+  return { verdicts, faults: found.faults };
+}
+
+/** The pages that must work when they are opened from the disk: all of a page, else those that criteria open. */
+function pagesOf({ stack, criteria }: Pick<VerifyRequest, "stack" | "criteria">): "all" | readonly string[] | undefined {
+  if (stack === "page") return "all";
+  const steps = criteria.flatMap(({ check }) => (check.kind === "page" ? [check.steps] : []));
+  if (steps.length === 0) return stack === undefined ? undefined : [];
+  const opened = steps.flatMap((each) =>
+    each.flatMap((step) => (step.do === "open" ? [(step.path ?? "").replace(/^\/+|[?#].*$/g, "")] : [])),
+  );
+  return [...new Set(["index.html", ...opened.map((path) => (/(^|\/)$/.test(path) ? `${path}index.html` : path))])];
+}
+
+async function firstThere(root: string, pages: readonly string[]): Promise<string | undefined> {
+  for (const page of pages) if (isNormalPath(page) && (await textIn(root, page)) !== undefined) return page;
+  return undefined;
 }
 
 async function withoutVacuous(
@@ -148,6 +167,11 @@ function judgedOrNot({ id, priority, check }: Criterion, reason: string): Verdic
     : { id, priority, outcome: "not checked", by: "nothing", evidence: reason };
 }
 
+const LANGUAGES = new Map([
+  ["javascript", "JavaScript"],
+  ["python", "Python"],
+]);
+
 function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefined): Fault[] {
   if (suites.length === 0 && stack !== undefined) {
     return [{ kind: "tests", message: `The project has no tests. Write some, such as ${stackNamed(stack).testPath}.` }];
@@ -155,7 +179,7 @@ function suiteFaults(suites: readonly SuiteReport[], stack: StackName | undefine
   return suites
     .filter(({ skipped }) => skipped > 0)
     .map(({ language, skipped, total }) => {
-      const name = language === "javascript" ? "JavaScript" : "Python";
+      const name = LANGUAGES.get(language) ?? language;
       return {
         kind: "tests",
         message: `${skipped} of ${total} tests in ${name} ${skipped === 1 ? "is" : "are"} skipped or expected to fail.`,
@@ -200,10 +224,11 @@ async function checkImports(
   { root, sandbox, signal }: Pick<VerifyRequest, "root" | "sandbox" | "signal">,
   stack: StackName,
 ): Promise<Fault[]> {
-  if (stack === "page") return [];
-  const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  if (stack !== "node" && stack !== "python") return [];
+  const files = await filesIn(root, signal);
   const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
-  const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file)).slice(0, MAX_MODULES);
+  const ofPages = await pageScripts(root, files);
+  const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file) && !ofPages.has(file)).slice(0, MAX_MODULES);
   if (modules.length === 0) return [];
   const load = (each: readonly string[]): Job => ({ given: [], steps: [{ run: commandOf(sandbox, stack, each), exit: "any" }] });
   const limits = { root, sandbox, timeout: MODULE_TIMEOUT, signal };

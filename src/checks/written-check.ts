@@ -16,6 +16,7 @@ const FILE_FIELDS = ["path", "absent", "exists", "equals", "contains", "lacks", 
 const PAGE_FIELDS: Readonly<Record<string, string | undefined>> = {
   ...{ open: "path", click: "at", type: "at", press: "key", select: "at" },
   ...{ drag: "at", wait: "ms", reload: undefined, expect: "at" },
+  ...{ upload: "at", storage: "key", script: "code", clock: "set" },
 };
 
 const RULE: Readings = { matches: (written) => ({ matches: patternOf(written) }) };
@@ -122,5 +123,8 @@ function wordsOf(run: unknown): unknown {
 function cleaned(value: unknown): unknown {
   if (isList(value)) return value.map(cleaned);
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, cleaned(member)]])));
+  // A script may be expected to give null.
+  const isExact = (name: string): boolean => name === "value" && (value["do"] === "script" || "script" in value);
+  const members = Object.entries(value).filter(([name, member]) => member !== null || isExact(name));
+  return Object.fromEntries(members.map(([name, member]) => [name, isExact(name) ? member : cleaned(member)]));
 }

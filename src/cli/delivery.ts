@@ -129,7 +129,10 @@ export function checksText(value: unknown) {
       .map(({ id, evidence }) => `${shown(id, 20)} failed: ${shown(inOneLine(evidence), CHECK_EVIDENCE).replace(/\.$/, "")}`),
     ...suites
       .filter(({ kind }) => kind !== "passed")
-      .map(({ language, kind, failed, total }) => `tests in ${language}: ${kind === "failed" ? `${failed} of ${total} failed` : kind}`),
+      .map(({ language, kind, failed, total, reason }) => {
+        const why = reason === undefined ? "" : `, ${shown(inOneLine(reason), CHECK_EVIDENCE)}`;
+        return `tests in ${language}: ${kind === "failed" ? `${failed} of ${total} failed` : `${kind}${why}`}`;
+      }),
     ...faults.map((fault) => `${faultName(fault)}: ${shown(inOneLine(fault.message), CHECK_EVIDENCE)}`),
   ];
   const passed = suites.filter(({ kind }) => kind === "passed").reduce((sum, suite) => sum + suite.passed, 0);

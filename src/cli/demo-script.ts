@@ -146,8 +146,8 @@ const FIRST = /^#+ The user's first words$/m;
 
 /**
  * The text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without ending holds the files that
- * the reply writes. The part is `first` until the user asks for the change. Nothing but the request decides, so that a run that another
- * process continues gets the same replies.
+ * the reply writes. The step is `derive` where outputs are worked out a second time. The part is `first` until the user asks for the change.
+ * Nothing but the request decides, so that a run that another process continues gets the same replies.
  */
 async function companyReply(idea: DemoIdea, { messages }: ChatRequest): Promise<ScriptedReply> {
   const textOf = (wanted: "system" | "user"): string =>
@@ -158,7 +158,10 @@ async function companyReply(idea: DemoIdea, { messages }: ChatRequest): Promise<
   const part = words.length === 0 ? "first" : words.length === 1 && words[0] === idea.change ? "change" : undefined;
   if (part === undefined) throw noReply(idea, "another change");
   const role = (WORKER.exec(said) ?? NAME.exec(textOf("system")))?.[1]?.toLowerCase() ?? "";
-  const step = messages.filter((message) => message.role === "assistant" && message.toolCalls !== undefined).length + 1;
+  const isDerived = said.startsWith("# Derive\n");
+  const step = isDerived
+    ? "derive"
+    : messages.filter((message) => message.role === "assistant" && message.toolCalls !== undefined).length + 1;
   const folder = join(idea.folder, "answers", part, `${role}-${step}`);
   const text = role === "" ? undefined : await ifThere(readFile(`${folder}.json`, "utf8"));
   if (text === undefined) throw noReply(idea, `${part}, ${role}, reply ${step}`);

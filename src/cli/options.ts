@@ -113,8 +113,8 @@ export const COMPANY = {
     crews: OWN,
     fixed: "new run",
   }),
-  stack: option("--stack <name>", "node, page or python (default: the product manager decides)", {
-    value: ["node", "page", "python"],
+  stack: option("--stack <name>", "node, page, python or other (default: the product manager decides)", {
+    value: ["node", "page", "python", "other"],
     crews: OWN,
     fixed: "new run",
   }),

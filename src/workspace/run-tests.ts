@@ -67,7 +67,8 @@ export async function findTestFiles(root: string, signal?: AbortSignal): Promise
   return found;
 }
 
-async function importsTests(root: string, file: string): Promise<boolean> {
+/** True for a file that names `node:test`. */
+export async function importsTests(root: string, file: string): Promise<boolean> {
   try {
     const { size } = await stat(join(root, file));
     return size <= SEARCHED_BYTES && /["'`]node:test["'`]/.test(await readFile(join(root, file), "utf8"));

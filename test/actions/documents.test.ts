@@ -34,7 +34,7 @@ describe("the plan of files", () => {
   });
 
   test("tests are tests, and tests among the sources too", () => {
-    expect(faults({ testList: ["tests/a.spec.js"] })).toEqual(["has a file that is not tests/NAME.test.mjs"]);
+    expect(faults({ testList: ["tests/a.spec.js"] })).toEqual(["has a file that is neither tests/NAME.test.mjs nor tests/test_NAME.py"]);
     const plan = TaskPlanSchema.parse({
       ...tasks,
       taskList: ["a.js", "tests/b.test.mjs", "a.js"],

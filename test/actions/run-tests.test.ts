@@ -5,6 +5,7 @@ import { DebugError, RunTests, type TestReport, WriteTasks } from "../../actions
 import { renderTestReport, type RunTestsOptions } from "../../actions/waterfall/run-tests.ts";
 import { type Message, ROUTE_TO_ALL, type RunResult, UsageError } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
+import { hasPytest, sandbox as isolated } from "../checks/project.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { runAlone } from "./alone.ts";
 import { brokenGreetJs, greetJs, greetTest, tasks } from "./greeter.ts";
@@ -26,11 +27,14 @@ interface Tried {
   readonly result: RunResult;
 }
 
-async function runTests(sandbox: Sandbox, o: Partial<RunTestsOptions> & { root?: string; round?: number } = {}): Promise<Tried> {
-  const { root = project({ "tests/greet.test.mjs": greetTest }), round, ...options } = o;
+async function runTests(
+  sandbox: Sandbox,
+  o: Partial<RunTestsOptions> & { root?: string; round?: number; plan?: object } = {},
+): Promise<Tried> {
+  const { root = project({ "tests/greet.test.mjs": greetTest }), round, plan = tasks, ...options } = o;
   const action = new RunTests({ workspace: fileWorkspace({ root, git: false }), sandbox, ...options });
   const debugged = round === undefined ? [] : [[DebugError, { round, analysis: "", files: [] }] as const];
-  const result = await runAlone({ action, said: [[WriteTasks, tasks], ...debugged] });
+  const result = await runAlone({ action, said: [[WriteTasks, plan], ...debugged] });
   const message = result.messages.findLast(({ causeBy }) => causeBy === "RunTests");
   return { result, message, report: message?.instructContent as TestReport };
 }
@@ -58,6 +62,35 @@ describe("RunTests, for real", () => {
     expect(report.output).toContain("printed");
     expect(JSON.stringify(message)).not.toContain(root);
     expect(JSON.stringify(message)).not.toMatch(/\/tmp\/|troupe-sandbox/);
+  });
+});
+
+describe.runIf(hasPytest)("tests in Python", () => {
+  const plan = { ...tasks, taskList: ["greet.py"], testList: ["tests/test_greet.py"] };
+  const test_greet =
+    "import pytest\nfrom greet import greet\n\n\n@pytest.mark.parametrize('name', ['Ada', 'Bob'])\ndef test_greet(name):\n    assert greet(name) == f'Hello, {name}!'\n";
+  const tried = (greet: string): Promise<Tried> =>
+    runTests(isolated, { root: project({ "greet.py": greet, "tests/test_greet.py": test_greet }), plan });
+
+  test("run with pytest", async () => {
+    const { report } = await tried("def greet(name):\n    return f'Hello, {name}!'\n");
+    expect(report).toEqual({ tests: "passed", round: 0, total: 2, passed: 2, failed: 0, failures: [] });
+  });
+
+  test("go back to the engineer with what failed", async () => {
+    const { report, message } = await tried("def greet(name):\n    return 'Hello, Ada!'\n");
+    expect(report).toMatchObject({ tests: "failed", total: 2, passed: 1, failed: 1, failures: [{ file: "tests/test_greet.py" }] });
+    expect(message?.sendTo).toEqual(["Engineer"]);
+  });
+
+  test("are not run without pytest, and say what to install", async () => {
+    const root = project({
+      "pytest/__init__.py": "raise ImportError('no pytest', name='pytest')\n",
+      "greet.py": "",
+      "tests/test_greet.py": "import pytest\n",
+    });
+    const { report } = await runTests(isolated, { root, plan });
+    expect(report).toMatchObject({ tests: "not run", hint: expect.stringContaining("apt-get install python3-pytest") });
   });
 });
 

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ProjectGate } from "../../actions/company/project-gate.ts";
 import { Specify } from "../../actions/company/specify.ts";
@@ -11,7 +13,7 @@ import { runAlone } from "./alone.ts";
 
 /** The order of a product manager who chooses a stack, and what it was asked. */
 async function orderFor(stack: string, lack: string | undefined): Promise<{ readonly order: WorkOrder; readonly prompt: string }> {
-  const model = scriptedModel([brief("S", { stack })]);
+  const model = scriptedModel([brief("S", { stack }), '{"outputs":[]}']);
   const workspace = fileWorkspace({ root: scratchFolder(), git: false });
   const gate = new ProjectGate({ workspace, sandbox, missingForPages: () => lack });
   const result = await runAlone({ action: new Specify({ gate, receivers: { S: [], M: [], L: [] } }), model });
@@ -47,5 +49,19 @@ describe("an open question of a product manager", () => {
     expect([status, questions[0]?.text]).toEqual(["waiting", "Which colour?"]);
     const form = choices && { kind: "choices", choices: choices.map((value) => ({ value })), words: "answer in other words" };
     expect([questions[0]?.form, questions[0]?.default]).toEqual([form, choices?.[0]]);
+  });
+});
+
+describe("a project whose tests cannot be run here", () => {
+  it("is told with the order, and why", async () => {
+    const root = scratchFolder();
+    await writeFile(join(root, "justfile"), "test:\n  ./a\n");
+    const gate = new ProjectGate({ workspace: fileWorkspace({ root, git: false }), sandbox, missingForPages: () => undefined });
+    const action = new Specify({ gate, receivers: { S: [], M: [], L: [] }, existing: true });
+    const { output } = await runAlone({ action, model: scriptedModel([brief("S"), '{"outputs":[]}']) });
+    const order = output?.instructContent as WorkOrder | undefined;
+    expect(order?.assumptions.at(-1)).toMatch(
+      /^The tests in just test are not checked, so the product cannot be done: just is missing in the sandbox\. Install it/,
+    );
   });
 });

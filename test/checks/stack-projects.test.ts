@@ -105,9 +105,17 @@ test("counts words", () => assert.equal(globalThis.Counter.countWords("a  b\\nc"
 `,
 };
 
+const given = [{ path: "a.txt", content: "grün 🥬" }];
+const SHELL = {
+  Makefile: "build:\n\t@sh -n wordcount.sh\ntest:\n\t@printf 'a  b\\nc' > t.txt && test $$(sh wordcount.sh t.txt) = 3\n",
+  "README.md": "# Word count\n\n## Use\n\n```sh\nsh wordcount.sh README.md\n```\n",
+  "wordcount.sh": 'expr $(wc -w < "$1")\n',
+};
+
 const counts: Record<StackName, readonly Criterion[]> = {
-  node: [criterionOf("A1", [{ run: ["wordcount", "a.txt"], stdout: { equals: "2" } }], [{ path: "a.txt", content: "grün 🥬" }])],
-  python: [criterionOf("A1", [{ run: ["wordcount", "a.txt"], stdout: { equals: "2" } }], [{ path: "a.txt", content: "grün 🥬" }])],
+  node: [criterionOf("A1", [{ run: ["wordcount", "a.txt"], stdout: { equals: "2" } }], given)],
+  python: [criterionOf("A1", [{ run: ["wordcount", "a.txt"], stdout: { equals: "2" } }], given)],
+  other: [criterionOf("A1", [{ run: ["sh", "wordcount.sh", "a.txt"], stdout: { equals: "2" } }], given)],
   page: [
     {
       ...criterionOf("A1", [{ run: ["node"] }]),
@@ -129,8 +137,19 @@ function verified(stack: StackName, files: Readonly<Record<string, string>>): Pr
   return verifyProject({ root: projectOf(files), sandbox, criteria: counts[stack], stack, depth: "whole" });
 }
 
+/** A command with a page beside it, which shows what the command counts. */
+const BOTH = {
+  ...NODE,
+  "index.html": PAGE["index.html"],
+  "styles.css": PAGE["styles.css"],
+  "src/app.js": PAGE["src/app.js"],
+  "src/count.js": PAGE["src/count.js"],
+  "tests/page.test.mjs": PAGE["tests/count.test.mjs"],
+};
+
 const projects: readonly [StackName, Readonly<Record<string, string>>][] = [
   ["node", NODE],
+  ["other", SHELL],
   ...someOf(hasPython ? [["python", PYTHON] as [StackName, typeof PYTHON]] : [], 0),
   ...someOf(opensPages ? [["page", PAGE] as [StackName, typeof PAGE]] : [], 0),
 ];
@@ -141,6 +160,30 @@ describe("a project that follows the rules of its stack", () => {
     expect(renderVerification(found)).not.toMatch(/FAULT|FAILED|NOT CHECKED/);
     expect(isProven(found)).toBe(true);
     expect(found.suites.map(({ kind }) => kind)).toEqual(["passed"]);
+  });
+});
+
+describe.runIf(opensPages)("a command with a page", () => {
+  const criteria = [...counts.node, ...counts.page.map((criterion) => ({ ...criterion, id: "A2" }))];
+  const both = (files: Readonly<Record<string, string>>): Promise<Verification> =>
+    verifyProject({ root: projectOf(files), sandbox, criteria, stack: "node", depth: "whole" });
+
+  it("has the checks of both parts, and its page's scripts are none of Node.js", { tags: ["company", "long"] }, async () => {
+    const found = await both(BOTH);
+    expect(renderVerification(found)).not.toMatch(/FAULT|FAILED|NOT CHECKED/);
+    expect(isProven(found)).toBe(true);
+  });
+
+  it("is not proven where the page breaks its rules, or the command its own", { tags: ["company", "long"] }, async () => {
+    const index = BOTH["index.html"].replace(`<script src="src/app.js">`, `<script type="module" src="src/app.js">`);
+    const cli = "document.title = 'no page';\n";
+    const found = await both({ ...BOTH, "index.html": index, "src/more.mjs": cli });
+    expect(found.faults.map(({ kind, file }) => [kind, file])).toEqual(
+      expect.arrayContaining([
+        ["page", "index.html"],
+        ["syntax", "src/more.mjs"],
+      ]),
+    );
   });
 });
 

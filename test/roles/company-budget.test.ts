@@ -45,7 +45,7 @@ describe("a share of the budget is kept for the proof", () => {
       budget,
     );
     expect(result.status).toBe("finished");
-    expect(roles).toEqual(["Alice", "Alex"]);
+    expect(roles).toEqual(["Alice", "Alice", "Alex"]);
     expect(delivery).toMatchObject({ isDone: false, summary: expect.stringContaining("share of the budget") });
     expect(delivery.verification.verdicts.map(({ id, outcome }) => [id, outcome])).toEqual([
       ["A1", "failed"],

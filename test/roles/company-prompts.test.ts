@@ -43,7 +43,7 @@ describe("what a worker is shown", () => {
     async () => {
       const { delivery, calls } = await work({ ...medium, Alex: [atOnce] });
       expect(delivery.isDone).toBe(true);
-      expect(calls.map(roleIn)).toEqual(["Alice", "Bob", "Edward", "Alex", "Vera"]);
+      expect(calls.map(roleIn)).toEqual(["Alice", "Alice", "Bob", "Edward", "Alex", "Vera"]);
       const [qa, engineer] = [of(calls, "Edward")[0], of(calls, "Alex")[0]] as [ChatRequest, ChatRequest];
       expect(taskIn(engineer)).toContain(written.content);
       const told = ({ tools = [], messages }: ChatRequest): string =>

@@ -1,6 +1,8 @@
 /* Pages in Chromium by `playwright-core`. Each is in a context of its own, which begins with empty storage. */
 import fs from "node:fs";
 import os from "node:os";
+import path from "node:path";
+import vm from "node:vm";
 import { chromium } from "playwright-core";
 import { boundConsole, seenOf, showsNothing } from "./in-page.mjs";
 import { order } from "./order.mjs";
@@ -8,12 +10,14 @@ import { BASE, collapse, cut, messageOf, PageOver, Problems, quote, StepFault, U
 
 /** @import { Browser, BrowserContext, Locator, Page } from "playwright-core" */
 /** @import { PageStep } from "../acceptance.ts" */
+/** @typedef {Extract<PageStep, { do: "upload" }>} Upload */
 /** @typedef {{ count: number; hidden: number; text: string; values: string[] }} Seen */
 
 const MAX_TEXT = 100_000;
 const MAX_CONSOLE = 200;
 const CLOSE_TIME = 2_000;
 const LOOK_AGAIN = 100;
+const HEIGHT = 800;
 const ARGUMENTS = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--disable-extensions"];
 /** Where no sandbox closes the network: a proxy that is not there, also for this machine, and no names. */
 const BLOCKED = [
@@ -24,6 +28,8 @@ const BLOCKED = [
 ];
 /** Chromium makes a socket in the temporary folder, and the system takes a path of 107 bytes at most for one. */
 const MAX_TEMPORARY = 60;
+/** Addresses without a request. */
+const OWN = /^(data|blob|about|chrome-error):/;
 /** @type {Browser} */
 let browser;
 
@@ -72,7 +78,8 @@ function killBrowser() {
 export async function freshPage() {
   const problems = new Problems();
   if (!browser.isConnected()) await launch();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: false });
+  const looks = { viewport: { width: 1280, height: HEIGHT }, timezoneId: "UTC", locale: "en-US" };
+  const context = await browser.newContext({ ...looks, acceptDownloads: false });
   await context.addInitScript(boundConsole, MAX_CONSOLE);
   const page = await context.newPage();
   page.setDefaultTimeout(order.stepTime);
@@ -85,8 +92,14 @@ function watch(context, page, problems) {
   page.on("pageerror", ({ name, message, stack }) => {
     const line = /file:\/\/[^\s()]*?([^\s()/]+:\d+:\d+)/.exec(stack ?? "")?.[1];
     problems.error(`uncaught ${cut(`${name}: ${message}`, 300)}${line === undefined ? "" : ` (${line})`}`);
+    problems.see("console", `error: uncaught ${name}: ${message}`);
   });
+  page.on("request", (request) => {
+    if (ownFile(request.url()) === undefined && !OWN.test(request.url())) problems.see("requests", `${request.method()} ${request.url()}`);
+  });
+  page.on("websocket", (socket) => problems.see("requests", `WS ${socket.url()}`));
   page.on("console", (message) => {
+    problems.see("console", `${message.type()}: ${message.text()}`);
     // A resource that does not load is reported below. A page opened as a file has no manifest, and works without.
     if (message.type() !== "error" || /^(?:Failed to load resource|Access to manifest)/.test(message.text())) return;
     problems.error(`console.error: ${message.text()}`);
@@ -95,7 +108,7 @@ function watch(context, page, problems) {
     const [url, own] = [request.url(), ownFile(request.url())];
     if (request.resourceType() === "manifest") return;
     if (own !== undefined) problems.error(`could not load ${own} (${request.failure()?.errorText ?? ""})`);
-    else if (!/^(data|blob):/.test(url)) problems.note(`wanted ${cut(url, 200)}, and there is no network`);
+    else if (!OWN.test(url)) problems.note(`wanted ${cut(url, 200)}, and there is no network`);
   });
   page.on("dialog", (dialog) => {
     problems.disturb(`${dialog.type()} dialog ${quote(dialog.message())}, accepted`);
@@ -131,6 +144,19 @@ function plain(error) {
   return cut(first, 300) + (why === undefined ? "" : `; ${cut(collapse(why), 300)}`);
 }
 
+const TYPES = new Map(
+  Object.entries({ ".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".png": "image/png", ".txt": "text/plain" }),
+);
+
+/** Nothing is run here. @param {string} text */
+function isScript(text) {
+  try {
+    return new vm.Script(text) instanceof vm.Script;
+  } catch {
+    return false;
+  }
+}
+
 /** One page. Every wait has a limit: a page that does not answer is over. */
 class BrowserPage {
   /** @param {BrowserContext} context @param {Page} page @param {Problems} problems */
@@ -138,6 +164,28 @@ class BrowserPage {
     this.context = context;
     this.page = page;
     this.problems = problems;
+    /** The time of the page's clock; undefined while that is the machine's. @type {number | undefined} */
+    this.time = undefined;
+  }
+
+  /** From here on time stands still until a step moves it. Timers that are due until then run once. @param {number} time */
+  async setClock(time) {
+    const { clock } = this.page;
+    if (this.time === undefined) await clock.install({ time: time - 1000 });
+    await this.#moved(this.time === undefined || time >= this.time ? clock.pauseAt(time) : clock.setSystemTime(time));
+    this.time = time;
+  }
+
+  /** Lets time pass, on the page's clock where it has one. @param {number} ms */
+  async pass(ms) {
+    if (this.time === undefined) return sleep(ms);
+    await this.#moved(this.page.clock.runFor(ms));
+    this.time += ms;
+  }
+
+  /** @param {Promise<void>} work */
+  #moved(work) {
+    return within(order.loadTime, work, "the page does not answer while its clock moves; a timer may run without end");
   }
 
   /** @param {string} address */
@@ -179,7 +227,7 @@ class BrowserPage {
 
   /** @param {string} at @returns {Promise<Locator>} */
   async #first(at) {
-    for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
+    for (const until = Date.now() + order.waitTime; ; await sleep(LOOK_AGAIN)) {
       const all = await this.#all(at);
       const shown = all.filter({ visible: true });
       if ((await shown.count()) > 0) return shown.first();
@@ -207,7 +255,7 @@ class BrowserPage {
     switch (step.do) {
       case "reload":
         // Timers of the steps before run first: what they throw counts.
-        await within(order.stepTime, this.page.evaluate("new Promise((done) => setTimeout(done))"));
+        if (this.time === undefined) await within(order.stepTime, this.page.evaluate("new Promise((done) => setTimeout(done))"));
         return this.#load(() => this.page.reload({ waitUntil: "load", timeout: order.loadTime }));
       case "click":
         return (await this.#first(step.at)).click({ timeout });
@@ -220,9 +268,51 @@ class BrowserPage {
         return (await this.#first(step.at)).selectOption(step.value, { timeout });
       case "drag":
         return (await this.#first(step.at)).dragTo(await this.#first(step.to), { timeout: timeout * 2 });
+      case "viewport":
+        return this.page.setViewportSize({ width: step.width, height: step.height ?? HEIGHT });
+      case "upload":
+        return this.#upload((await this.#all(step.at)).first(), step);
       default:
         throw new Unable(`there is no step ${quote(step.do)}`);
     }
+  }
+
+  /** A field for files may be hidden behind a button that opens the dialog for them. @param {Locator} field @param {Upload} step */
+  async #upload(field, { path: name, content = "", base64 }) {
+    const timeout = order.stepTime;
+    const buffer = base64 === undefined ? Buffer.from(content) : Buffer.from(base64, "base64");
+    const file = { name: path.posix.basename(name), mimeType: TYPES.get(path.extname(name)) ?? "application/octet-stream", buffer };
+    if (await field.evaluate((element) => element.matches("input, label"), undefined, { timeout }))
+      return field.setInputFiles(file, { timeout });
+    const [chooser] = await Promise.all([this.page.waitForEvent("filechooser", { timeout }), field.click({ timeout })]);
+    return chooser.setFiles(file, { timeout });
+  }
+
+  /** The value of a script: of its last expression, or what it returns. @param {string} code @returns {Promise<unknown>} */
+  async run(code) {
+    const text = [code, `(async () => {\n${code}\n})()`].find(isScript);
+    if (text === undefined) throw new Unable(`expected a script in JavaScript, got ${quote(code)}`);
+    try {
+      return await within(order.stepTime, this.page.evaluate(text));
+    } catch (error) {
+      throw error instanceof PageOver ? error : new StepFault(plain(error), { cause: error });
+    }
+  }
+
+  /** @param {string} key @returns {Promise<string | null>} */
+  stored(key) {
+    return within(
+      order.stepTime,
+      this.page.evaluate((name) => localStorage.getItem(name), key),
+    );
+  }
+
+  /** @param {string} key @param {string} value */
+  store(key, value) {
+    return within(
+      order.stepTime,
+      this.page.evaluate(([name = "", text = ""]) => localStorage.setItem(name, text), [key, value]),
+    );
   }
 
   /** Replaces the text of a field, key by key, as a user does. @param {Locator} field @param {string} text */

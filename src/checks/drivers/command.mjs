@@ -157,7 +157,7 @@ function isUncaught(words, { stderr }) {
 
 /** @param {JobStep} step @param {Result} got @param {number} limit @returns {string[]} */
 function problemsOf(step, got, limit) {
-  if (got.missing === "ENOENT") return [`it could not be started: the program ${quoted(step.run[0], 100)} is not there`];
+  if (got.missing === "ENOENT") return [`it could not be started: the program ${quoted(programOf([...step.run])[0], 100)} is not there`];
   if (got.missing !== null) return [`it could not be started: ${got.missing}`];
   if (got.flooded) return [`it printed more than ${order.outputBytes} bytes and was stopped`];
   if (got.timedOut) return [`it did not end within ${limit} ms and was stopped`];
@@ -171,11 +171,14 @@ function problemsOf(step, got, limit) {
   ];
 }
 
+const ABSENT = /^\S*python[\d.]*: (?:can't open file |No module named )/m;
+
 /** @param {readonly string[]} words @param {number | "failure"} exit @param {Result} got @returns {string[]} */
 function exitProblems(words, exit, got) {
   if (got.code === null) return [`it was ended by ${got.signal}`];
   if (exit === "failure" ? got.code === 0 : got.code !== exit)
     return [`the exit code should be ${exit === "failure" ? "another than 0" : exit} and is ${got.code}`];
+  if (exit !== 0 && ABSENT.test(got.stderr)) return ["it should refuse with a message, and Python found no program"];
   if (exit !== 0 && isUncaught(words, got)) return ["it should refuse with a message, and crashed: an error was not caught"];
   return [];
 }

@@ -5,6 +5,7 @@ import { root } from "./order.mjs";
 export const BASE = pathToFileURL(`${root}/`).href;
 const MAX_PROBLEMS = 30;
 const MAX_DISTURBANCES = 20;
+const MAX_LINES = 1_000;
 
 /** A step failed on the page. */
 export class StepFault extends Error {}
@@ -52,6 +53,8 @@ export class Problems {
   errors = [];
   /** @type {string[]} */
   notes = [];
+  /** What it printed, and its requests to other than its own files. @type {Record<"console" | "requests", string[]>} */
+  seen = { console: [], requests: [] };
   /** @type {(error: Error) => void} */
   end = () => {};
   #disturbances = 0;
@@ -74,6 +77,11 @@ export class Problems {
     add(this.notes, what);
     this.#disturbances += 1;
     if (this.#disturbances >= MAX_DISTURBANCES) this.end(new PageOver(`${MAX_DISTURBANCES} times and more: ${cut(what, 200)}`));
+  }
+
+  /** @param {"console" | "requests"} kind @param {string} line */
+  see(kind, line) {
+    if (this.seen[kind].length < MAX_LINES) this.seen[kind].push(cut(line, 2000));
   }
 
   /** @param {string} what */

@@ -5,6 +5,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { freshPage, hiddenWords, launch, sleep, stopBrowser } from "./browser.mjs";
 import { order, report, root } from "./order.mjs";
 import { BASE, collapse, cut, messageOf, PageOver, quote, StepFault, Unable, within } from "./page-problems.mjs";
@@ -66,13 +67,41 @@ function expectFault(seen, step) {
   return fault === undefined ? undefined : `expected ${quote(at)} to have ${fault}`;
 }
 
-/** @param {FreshPage} page @param {Extract<PageStep, { do: "expect" }>} step */
-async function expectOf(page, step) {
-  for (const until = Date.now() + order.stepTime; ; await sleep(LOOK_AGAIN)) {
-    const fault = expectFault(await page.look(step.at), step);
+/** Looks until nothing is wrong. @param {() => Promise<string | undefined>} look */
+async function holds(look) {
+  for (const until = Date.now() + order.waitTime; ; await sleep(LOOK_AGAIN)) {
+    const fault = await look();
     if (fault === undefined) return;
     if (Date.now() >= until) throw new StepFault(fault);
   }
+}
+
+/** @param {string} what @param {string[]} lines @param {Extract<PageStep, { do: "console" | "requests" }>} step */
+function linesFault(what, lines, { count, ...rule }) {
+  const shown = lines.length === 0 ? "" : `: ${cut(lines.join("; "), 300)}`;
+  if (count !== undefined && lines.length !== count) return `expected ${count} ${what}, got ${lines.length}${shown}`;
+  const fault = ruleFault(lines.join("\n"), rule);
+  return fault === undefined ? undefined : `expected the ${what} to be ${fault}`;
+}
+
+/** @param {FreshPage} page @param {Extract<PageStep, { do: "storage" }>} step */
+async function storageFault(page, { key, absent = false, ...rule }) {
+  const value = await page.stored(key);
+  if (absent) return value === null ? undefined : `expected no value ${quote(key)} in local storage, got ${quote(value)}`;
+  const fault = value === null ? "a value, got none" : ruleFault(value, rule);
+  return fault === undefined ? undefined : `expected ${quote(key)} in local storage to have ${fault}`;
+}
+
+/** @param {FreshPage} page @param {Extract<PageStep, { do: "script" }>} step */
+async function runScript(page, { code, value }) {
+  const text = JSON.stringify((await page.run(code)) ?? null);
+  if (value !== undefined && !isDeepStrictEqual(JSON.parse(text), value))
+    throw new StepFault(`expected the script to give ${cut(JSON.stringify(value))}, got ${cut(text)}`);
+}
+
+/** A time without a zone is one of the page, which is in UTC. @param {string} time */
+function timeOf(time) {
+  return Date.parse(!time.includes("T") || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`);
 }
 
 /** @param {FreshPage} page @param {PageStep} step @returns {Promise<unknown>} */
@@ -81,9 +110,20 @@ async function doStep(page, step) {
     case "open":
       return page.open(addressOf(step.path));
     case "expect":
-      return expectOf(page, step);
+      return holds(async () => expectFault(await page.look(step.at), step));
     case "wait":
-      return sleep(step.ms);
+      return page.pass(step.ms);
+    case "clock":
+      return step.set === undefined ? page.pass(step.advance ?? 0) : page.setClock(timeOf(step.set));
+    case "storage":
+      return step.set === undefined ? holds(() => storageFault(page, step)) : page.store(step.key, step.set);
+    case "script":
+      return runScript(page, step);
+    case "console":
+    case "requests":
+      // What the step before began is seen a moment later.
+      await sleep(SETTLE);
+      return holds(() => Promise.resolve(linesFault(step.do, page.problems.seen[step.do], step)));
     default:
       return page.act(step);
   }
@@ -92,21 +132,25 @@ async function doStep(page, step) {
 /** @param {any} step */
 function stepWords(step) {
   const target = step.at === undefined ? "" : ` ${quote(step.at)}`;
-  const given = step.text ?? step.key ?? step.value ?? step.to ?? step.path;
+  const given = step.text ?? step.key ?? step.code ?? step.value ?? step.to ?? step.path ?? step.set ?? step.advance ?? step.width;
   return step.do + target + (step.do === "expect" || given === undefined ? "" : ` ${quote(given)}`);
 }
 
 /** Plays steps, and returns the outcome with the first fault. @param {FreshPage} page @param {PageStep[]} steps */
 async function play(page, steps) {
-  const all = steps[0]?.do === "open" ? steps : [/** @type {PageStep} */ ({ do: "open" }), ...steps];
-  const shift = all.length - steps.length;
+  // What a page may ask for while it loads is there before.
+  const first = steps.findIndex((step) => step.do !== "clock" && step.do !== "viewport");
+  const led = first === -1 ? steps : steps.slice(0, first);
+  const opens = steps[led.length]?.do === "open" ? [] : [/** @type {PageStep} */ ({ do: "open" })];
+  const all = [...led, ...opens, ...steps.slice(led.length)];
+  if (steps.some((step) => step.do === "clock") && !led.some((step) => step.do === "clock")) await page.setClock(Date.now());
   for (const [index, step] of all.entries()) {
     try {
       await Promise.race([doStep(page, step), page.problems.over]);
     } catch (error) {
-      const name = index < shift ? "opening" : `step ${index + 1 - shift} (${stepWords(step)})`;
-      const [led, open] = [all.slice(shift, index), all.length - index - 1];
-      const before = led.length === 0 ? "" : `; before it: ${cut(led.map(stepWords).join(", "), 400)}`;
+      const name = opens.includes(step) ? "opening" : `step ${steps.indexOf(step) + 1} (${stepWords(step)})`;
+      const [done, open] = [all.slice(0, index).filter((one) => !opens.includes(one)), all.length - index - 1];
+      const before = done.length === 0 ? "" : `; before it: ${cut(done.map(stepWords).join(", "), 400)}`;
       const after = open === 0 ? "" : `; ${open === 1 ? "1 later step was" : `${open} later steps were`} not reached`;
       const outcome = error instanceof Unable || error instanceof RuleError ? "not checked" : "failed";
       return { outcome, evidence: `${name}: ${cut(messageOf(error), 900)}${before}${after}`, isOver: error instanceof PageOver };
@@ -155,7 +199,8 @@ async function main() {
   const opened = order.skipOpening ? undefined : await opening();
   if (opened !== undefined) await report({ kind: "opened", ...opened });
   for (const criterion of order.criteria) {
-    const isDead = opened?.isDead === true && criterion.steps[0]?.path === undefined;
+    const isDead =
+      opened?.isDead === true && !criterion.steps.some((/** @type {PageStep} */ step) => step.do === "open" && step.path !== undefined);
     const result = isDead ? { outcome: "failed", evidence: `opening: ${opened.fault}` } : await check(criterion);
     await report({ kind: "result", id: criterion.id, ...result });
   }

@@ -17,7 +17,7 @@ export function programOf([name = "", ...args], depth = 0) {
   if (name === "python" || name === "python3") return ["python3", args];
   if (/^(npm|pnpm|yarn)$/.test(name) && depth < 3) return scriptOf(name, args, depth);
   if (name === "npx" && args[0] !== undefined && binOf(args[0]) !== undefined) return programOf(args, depth + 1);
-  const file = binOf(name) ?? (isFile(name) ? name : undefined);
+  const file = binOf(name) ?? [name, `node_modules/.bin/${name}`].find(isFile);
   if (file !== undefined && isInside(path.join(root, file))) return ownProgram(file, args);
   const entry = entryPointOf(name);
   return entry === undefined ? [name, args] : ["python3", ["-c", CALL, ...entry, ...args]];

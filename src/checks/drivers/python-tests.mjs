@@ -97,5 +97,6 @@ function tally(lines) {
 }
 
 const runner = chooseRunner();
-await report(runner === undefined ? { lacks: "python3" } : await runTests(runner));
+const lacks = runner === undefined ? "python3" : runner === "unittest" && order.needsPytest ? "pytest" : undefined;
+await report(runner === undefined || lacks !== undefined ? { lacks } : await runTests(runner));
 process.exit(0);

@@ -1,4 +1,4 @@
-"""As run_pytest.py, for a machine without pytest. It runs the tests of unittest, and functions without parameters."""
+"""As run_pytest.py, for a machine without pytest. It runs the tests of unittest; test functions need pytest."""
 import importlib.util, inspect, json, os, sys, traceback, unittest
 os.set_inheritable(3, False)
 sys.path[0] = ""
@@ -10,8 +10,7 @@ def needs_pytest():
     sys.exit(0)
 class Result(unittest.TestResult):
     def of(self, test):
-        module = getattr(test, "_testFunc", type(test)).__module__
-        return {"name": test.id(), "file": files.get(module, "")}
+        return {"name": test.id(), "file": files.get(type(test).__module__, "")}
     def startTest(self, test):
         super().startTest(test)
         tell(type="collected", file=self.of(test)["file"])
@@ -30,9 +29,6 @@ class Result(unittest.TestResult):
         tell(type="skipped", **self.of(test))
     def addUnexpectedSuccess(self, test):
         tell(type="failed", **self.of(test), message="It passed, and was expected to fail.")
-class Function(unittest.FunctionTestCase):
-    def id(self):
-        return self._testFunc.__module__ + "." + self._testFunc.__name__
 files = {}
 sys.path.insert(0, os.getcwd())
 suite = unittest.TestSuite()
@@ -51,10 +47,7 @@ for file in sys.argv[1:]:
             needs_pytest()
         tell(type="failed", name=file, file=file, message=traceback.format_exc(limit=-8)[-4000:])
         continue
-    for key, value in vars(module).items():
-        if key.startswith("test") and inspect.isfunction(value) and value.__module__ == name:
-            if inspect.signature(value).parameters:
-                needs_pytest()
-            suite.addTest(Function(value))
+    if any(key.startswith("test") and inspect.isfunction(value) and value.__module__ == name for key, value in vars(module).items()):
+        needs_pytest()
 suite.run(Result())
 tell(type="end", code=0)

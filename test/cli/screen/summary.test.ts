@@ -169,4 +169,12 @@ describe("checksText", () => {
       text: "not checked: no\\u{1b}[2J sandbox",
     });
   });
+
+  it("says why tests were not run, which a run does before its first call", () => {
+    const reason =
+      "The sandbox has no pytest, which these tests need. Install it, on Debian and Ubuntu with: apt-get install python3-pytest";
+    const suite = { language: "python", kind: "not run", total: 0, passed: 0, failed: 0, skipped: 0, reason };
+    const told = checksText({ verdicts: [], suites: [suite], faults: [] });
+    expect(told).toEqual({ isGreen: false, text: `tests in python: not run, ${reason}` });
+  });
 });
