@@ -10,10 +10,8 @@ import { HERE, loadIdea } from "./check-list.mjs";
 /** Qualities of every product. */
 const ALWAYS = ["tests", "tests can fail", "readme", "no stray files"];
 const LEFT_OUT = new Set(["node_modules", ".git", ".troupe"]);
-/** Milliseconds for all commands, and for all pages. */
+/** Milliseconds for all commands. */
 const TIME = 1_800_000;
-/** A page that is slow because the machine is busy has not failed. */
-const PAGE_TIMES = { step: 15_000, load: 60_000, criterion: 120_000 };
 
 /**
  * Runs the check list of an idea on a project, in the sandbox.
@@ -63,14 +61,16 @@ function pageOf(project) {
 }
 
 async function openPages(checks, { project, sandbox, isPage }) {
-  const criteria = checks.flatMap(({ id, page }) => (page === undefined ? [] : [criterionOf(id, page)]));
   if (!isPage) return [];
-  const told = (why) => [...criteria.map(({ id }) => id), "the page opens"].map((id) => ({ id, passed: false, why }));
+  const own = checks.filter(({ page }) => page !== undefined);
   const open = pageOf(project);
-  if (open === undefined) return told("there is no page");
-  const { checkPages } = await import("../dist/src/checks/index.js");
-  if (checkPages === undefined) return told("this build cannot check pages");
-  const { verdicts, faults, notChecked } = await checkPages({ root: project, sandbox, open, criteria, timeout: TIME, times: PAGE_TIMES });
+  if (open === undefined)
+    return [...own.map(({ id }) => id), "the page opens"].map((id) => ({ id, passed: false, why: "there is no page" }));
+  const first = open === "index.html" ? [] : [{ do: "open", path: open }];
+  const criteria = own.map(({ id, page }) => criterionOf(id, [...first, ...page]));
+  const { verifyProject } = await import("../dist/src/checks/index.js");
+  const request = { root: project, sandbox, criteria, stack: "page", depth: "criteria" };
+  const { verdicts, faults, notChecked } = await verifyProject(request);
   const fault = notChecked ?? faults[0]?.message;
   return [
     ...verdicts.map(({ id, outcome, evidence }) => ({
