@@ -6,6 +6,26 @@ export function promptOf(task: string, instruction: string, parts: readonly Prom
   return [`# ${task}`, instruction, ...(text === "" ? [] : [text])].join("\n\n");
 }
 
+interface CompanyQuestion {
+  readonly role: { readonly name: string; readonly profile: string };
+  /** Parts that colleagues read too, in their order: a provider caches the beginnings of prompts. */
+  readonly shared: readonly PromptPart[];
+  readonly task: string;
+  readonly instruction: string;
+  /** What no other prompt has. */
+  readonly own: readonly PromptPart[];
+}
+
+/** A question to a role of a company: what is stable comes first, what changes comes last. */
+export function companyPrompt({ role, shared, task, instruction, own }: CompanyQuestion): string {
+  return parted([...shared, roleCard(role, `# ${task}\n\n${instruction}`), ...own]);
+}
+
+export function roleCard({ name, profile }: CompanyQuestion["role"], work: string): PromptPart {
+  const article = /^[aeiou]/i.test(profile) ? "an" : "a";
+  return ["Your role", `You are ${article} ${profile}, named ${name}.\n\n${work}`];
+}
+
 export function parted(parts: readonly PromptPart[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")

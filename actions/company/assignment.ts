@@ -1,11 +1,11 @@
 import { type Message, type RoleContext, TroupeError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
-import { bullets } from "../markdown.ts";
+import { bullets, shortened } from "../markdown.ts";
 import { parted, type PromptPart } from "../prompt.ts";
 import { DeliverySchema, failureMarks } from "./delivery.ts";
-import { WorkReportSchema } from "./project-gate.ts";
+import { type WorkReport, WorkReportSchema } from "./work-report.ts";
 import {
-  checksPart,
+  changingParts,
   isOrder,
   newestOrder,
   ownParts,
@@ -98,8 +98,7 @@ interface AssignedFiles {
 interface AssignmentParts {
   readonly order: WorkOrder;
   readonly files: AssignedFiles;
-  readonly hasChecks: boolean;
-  readonly role: string;
+  readonly role: PromptPart;
 }
 
 /** A larger project is shown only where the work is. */
@@ -107,17 +106,17 @@ const SMALL_PROJECT = 60;
 
 /** It begins with what all colleagues share, so that a provider's cache of prefixes serves them all. */
 export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">, parts: AssignmentParts): string {
-  const { order, files, hasChecks, role } = parts;
+  const { order, files, role } = parts;
   const said = saidIn(rc.news);
   return parted([
     ...sharedParts(order),
+    ...changingParts(order),
     ["Files of the design as they are now", files.design.text],
-    ...(hasChecks ? [checksPart(order)] : []),
     ...ownParts(order),
     ["Other files as they are now", files.others.text],
     ["Your work so far", bullets(attemptsIn(rc))],
     ...said,
-    ["Your role", role],
+    role,
   ]);
 }
 
@@ -156,7 +155,7 @@ export async function assignedFiles(
 
 function saidIn(news: readonly Message[]): readonly PromptPart[] {
   return news.flatMap(({ sentFrom, content, instructContent }): PromptPart[] => {
-    if (!isOrder(instructContent)) return [[`From ${sentFrom}`, content]];
+    if (!isOrder(instructContent)) return [[`From ${sentFrom === "" ? "the user" : sentFrom}`, content]];
     const order = renderOrder(WorkOrderSchema.parse(instructContent));
     const more = content.startsWith(order) ? content.slice(order.length).trim() : content;
     const [, heading = `From ${sentFrom}`, said = more] = /^## (.*)\n([^]*)$/.exec(more) ?? [];
@@ -173,10 +172,23 @@ function attemptsIn({ memory, news, name }: Pick<RoleContext, "memory" | "news" 
     const { feedback, task } = WorkOrderSchema.parse(payload);
     return feedback.length === present?.feedback.length && task === present.task;
   });
-  return all.slice(begin === -1 ? all.length : begin).flatMap(({ sentFrom, instructContent }) => {
+  const since = all.slice(begin === -1 ? all.length : begin);
+  const newest = since.findLastIndex(
+    ({ sentFrom, instructContent }) => sentFrom === name && WorkReportSchema.safeParse(instructContent).success,
+  );
+  return since.flatMap(({ sentFrom, instructContent }, at) => {
     const work = WorkReportSchema.safeParse(instructContent);
-    if (work.success) return sentFrom === name ? [`You said: ${work.data.summary}`] : [];
+    if (work.success) return sentFrom === name ? saidOf(work.data, at === newest) : [];
     const delivery = DeliverySchema.safeParse(instructContent);
     return delivery.success ? [`Then the verification found: ${failureMarks(delivery.data.verification).join("; ")}`] : [];
   });
+}
+
+const EVIDENCE = 8_000;
+
+/** The evidence of the newest attempt, which no one has answered, is shown again. */
+function saidOf({ summary, failing, notRun = [] }: WorkReport, isNewest: boolean): readonly string[] {
+  const skipped = notRun.map((call) => `A call of yours was not made. ${call}`);
+  const found = isNewest && failing !== undefined ? [`Your checks had found:\n${shortened(failing, EVIDENCE)}`] : [];
+  return [`You said: ${summary}`, ...skipped, ...found];
 }

@@ -1,7 +1,5 @@
-import { partsOf } from "../../src/checks/stacks.ts";
 import { CheckSchema, type Check } from "../../src/checks/acceptance.ts";
 import { z } from "zod";
-import type { WorkOrder } from "./work-order.ts";
 
 /** The form is shown by examples: enforced by a provider, it would cost more tokens than the check. */
 export const WrittenCheckSchema: z.ZodType<Check> = z
@@ -29,10 +27,6 @@ const PAGE = `- {"kind":"page","steps":[{"do":"type","at":"#title","text":"Milk"
 
 const JUDGEMENT = `- {"kind":"judgement","reason":"taste cannot be run"}`;
 
-/** @param order only forms that run on its stack, and no judgement. Default: all */
-export function checkForms(order?: Pick<WorkOrder, "stack" | "criteria">): string {
-  const parts = order === undefined ? undefined : partsOf(order);
-  const forms =
-    parts === undefined ? [COMMAND, PAGE, JUDGEMENT] : parts.some(({ page }) => page !== undefined) ? [COMMAND, PAGE] : [COMMAND];
-  return ["A check is one of", ...forms].join("\n");
+export function checkForms(): string {
+  return ["A check is one of", COMMAND, PAGE, JUDGEMENT].join("\n");
 }

@@ -1,4 +1,4 @@
-import { type Criterion, isProven, type Verdict, type Verification } from "../../src/checks/index.ts";
+import { type Criterion, isProven, renderVerification, type Verdict, type Verification } from "../../src/checks/index.ts";
 import { CheckSchema } from "../../src/checks/acceptance.ts";
 import { stackNames } from "../../src/checks/stacks.ts";
 import { isRed } from "../../src/checks/verification.ts";
@@ -6,7 +6,7 @@ import type { Message } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets, sections } from "../markdown.ts";
 import type { GateRequest } from "./project-gate.ts";
-import { forkFolder, isDelivery, isOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { forkFolder, isDelivery, isOrder, newestOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
 
 const ComplaintSchema = z.object({
   id: z.string(),
@@ -45,7 +45,11 @@ export const DeliverySchema = z.object({
   /** The engineer's summary, or why the work was not done. */
   summary: z.string(),
   round: z.number(),
-  /** Tasks of a product of size L that were left to the last engineer. */
+  /** Why the work ended although it is not done. */
+  reason: z.string().optional(),
+  /** The user lets a run continue from it: earlier rounds and reviews do not count. */
+  continued: z.boolean().optional(),
+  /** Tasks of a product of size L that were left to the last engineer, and whose work is not in the project. */
   unmerged: z.array(UnmergedTaskSchema).optional(),
 });
 
@@ -75,7 +79,19 @@ export function gateRequest(order: WorkOrder, complaints: readonly Complaint[]):
 
 export interface WorkSoFar {
   readonly order: WorkOrder;
+  /** Since the run was continued, with the delivery that it was continued from. */
   readonly earlier: readonly Delivery[];
+}
+
+/** What is to be repaired, with the checks of objections. */
+export function evidenceOf({ complaints, verification }: Pick<Delivery, "complaints" | "verification">): string {
+  const objections = complaints
+    .filter(({ state }) => state !== "answered")
+    .map(
+      ({ id, text, check }) =>
+        `${id}, an objection of the review: ${text}${check === undefined ? "" : ` Its check: ${JSON.stringify(check)}`}`,
+    );
+  return [...objections, renderVerification(verification)].join("\n\n");
 }
 
 /**
@@ -84,17 +100,27 @@ export interface WorkSoFar {
  */
 export function workSoFar(memory: { get(): readonly Message[] }): WorkSoFar | undefined {
   const all = memory.get();
-  const orders = all.flatMap(({ instructContent }, at) =>
-    isOrder(instructContent) ? [{ at, order: WorkOrderSchema.parse(instructContent) }] : [],
-  );
+  const orders = all.flatMap(({ instructContent }) => (isOrder(instructContent) ? [WorkOrderSchema.parse(instructContent)] : []));
   const newest = orders.at(-1);
   if (newest === undefined) return undefined;
-  const present = orders.filter(({ order }) => order.feedback.length === newest.order.feedback.length);
-  const since = all.slice(present[0]?.at).filter(({ instructContent }) => isDelivery(instructContent));
+  const present = orders.filter(({ feedback }) => feedback.length === newest.feedback.length);
+  const since = presentMessages(memory).filter(({ instructContent }) => isDelivery(instructContent));
   return {
-    order: present.map(({ order }) => order).reduce(joined),
+    order: present.reduce(joined),
     earlier: since.map(({ instructContent }) => DeliverySchema.parse(instructContent)),
   };
+}
+
+/** Since the user's present words, or since the user let the run continue. */
+export function presentMessages(memory: { get(): readonly Message[] }): readonly Message[] {
+  const all = memory.get();
+  const later = newestOrder(memory)?.feedback.length;
+  const first = all.findIndex(
+    ({ instructContent }) => isOrder(instructContent) && (instructContent as WorkOrder).feedback.length === later,
+  );
+  const isContinued = ({ instructContent }: Message): boolean =>
+    isDelivery(instructContent) && (instructContent as Delivery).continued === true;
+  return all.slice(Math.max(first, all.findLastIndex(isContinued), 0));
 }
 
 function joined(before: WorkOrder, next: WorkOrder): WorkOrder {
@@ -120,11 +146,12 @@ export function failureMarks({ verdicts, suites, faults }: Verification): readon
 }
 
 export function renderDelivery(delivery: Delivery): string {
-  const { name, isDone, verification, complaints, review, assumptions, summary, unmerged = [] } = delivery;
+  const { name, isDone, verification, complaints, review, assumptions, summary, reason = "", unmerged = [] } = delivery;
   const { verdicts, suites, faults, notChecked } = verification;
   const open = complaints.filter(({ state }) => state !== "answered");
   return sections(`${name}: ${isDone ? "done" : "not done"}`, [
     ["Not checked", notChecked ?? ""],
+    ["Why the work ended", reason],
     ["Acceptance criteria", bullets(verdicts.map(verdictLine))],
     [
       "Tests",
@@ -143,10 +170,22 @@ export function renderDelivery(delivery: Delivery): string {
   ]);
 }
 
-export function unmergedTasks({ tasks = [] }: WorkOrder, isDone: boolean): UnmergedTask[] {
-  return tasks.flatMap(({ id, title, by, state, note = "", keptIn }) =>
-    state === "stuck" ? [{ id, title, by, why: note, keptIn: isDone || keptIn === undefined ? undefined : forkFolder(keptIn) }] : [],
-  );
+/** Without those whose work the last engineer has taken into the project or has done: all is proven, or all their tests pass. */
+export function unmergedTasks(
+  { tasks = [] }: WorkOrder,
+  { isDone, taken, suites }: Pick<Delivery, "isDone"> & Pick<Verification, "suites"> & { readonly taken: ReadonlySet<string> },
+): UnmergedTask[] {
+  const passed = passedFiles(suites);
+  const isMerged = ({ id, tests }: WorkTask): boolean => taken.has(id) || (tests.length > 0 && tests.every((file) => passed.has(file)));
+  const left = isDone ? [] : tasks.filter((task) => task.state === "stuck" && !isMerged(task));
+  return left.map(({ id, title, by, note = "", keptIn }) => ({ id, title, by, why: note, keptIn: keptIn && forkFolder(keptIn) }));
+}
+
+/** Test files that ran, and in which no test failed. */
+export function passedFiles(suites: Verification["suites"]): ReadonlySet<string> {
+  const ran = suites.filter(({ kind }) => kind === "passed" || kind === "failed");
+  const failed = new Set(ran.flatMap(({ failures }) => failures.map(({ file }) => file)));
+  return new Set(ran.flatMap(({ files }) => files).filter((file) => !failed.has(file)));
 }
 
 function unmergedLine({ id, title, by, why, keptIn }: UnmergedTask): string {

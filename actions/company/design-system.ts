@@ -5,13 +5,15 @@ import { checkPath } from "../../src/workspace/path-rules.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import type { ProjectFile } from "../project-files.ts";
-import { promptOf } from "../prompt.ts";
+import { companyPrompt } from "../prompt.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
+  changingParts,
   isTestPath,
   newestOrder,
   renderOrder,
+  sharedParts,
   type SystemDesign,
   type WorkOrder,
   WorkOrderSchema,
@@ -94,12 +96,14 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
   }
 
   #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string, said: readonly string[] = []): Promise<Answer> {
-    const parts = [
-      ["Order", renderOrder(order)],
+    const own = [
       ["What the user says of your design", said.join("\n")],
       ["Your first answer does not compile", faults],
     ] as const;
-    return ctx.ask(promptOf("DesignSystem", INSTRUCTION, parts), { schema: AnswerSchema });
+    const shared = [...sharedParts(order), ...changingParts(order)];
+    return ctx.ask(companyPrompt({ role: ctx.role, shared, task: "DesignSystem", instruction: INSTRUCTION, own }), {
+      schema: AnswerSchema,
+    });
   }
 
   /** An interface never replaces code. */

@@ -2,10 +2,20 @@ import { type ActionContext, type Address, type Message, Plan, TroupeError, Acti
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt } from "../project-files.ts";
-import { promptOf } from "../prompt.ts";
-import { type ProjectGate, WorkReportSchema } from "./project-gate.ts";
+import { companyPrompt } from "../prompt.ts";
+import type { ProjectGate } from "./project-gate.ts";
+import { WorkReportSchema } from "./work-report.ts";
 import type { TaskBoard, Report } from "./task-board.ts";
-import { newestOrder, planUnderWay, renderOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
+import {
+  changingParts,
+  newestOrder,
+  planUnderWay,
+  renderOrder,
+  sharedParts,
+  type WorkOrder,
+  WorkOrderSchema,
+  type WorkTask,
+} from "./work-order.ts";
 
 /** Merges what the engineers report as finished, and gives out the next tasks. No model is asked. */
 export class MergeTasks extends Action<WorkOrder, readonly []> {
@@ -18,18 +28,23 @@ export class MergeTasks extends Action<WorkOrder, readonly []> {
     this.#board = board;
   }
 
-  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {
+  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[] | undefined> {
     const order = newestOrder(ctx.memory) as WorkOrder;
     const reports = ctx.news.flatMap((message): Report[] => {
       const { data } = WorkReportSchema.safeParse(message.instructContent);
       return data === undefined ? [] : [{ from: message.sentFrom, message, work: data }];
     });
-    return this.#board.settled(ctx, order, reports);
+    return orNone(await this.#board.settled(ctx, order, reports));
   }
 
   override render(order: WorkOrder): string {
     return renderOrder(order);
   }
+}
+
+/** An action with an output schema that returns an empty list returns data. */
+function orNone(messages: readonly Message[]): readonly Message[] | undefined {
+  return messages.length === 0 ? undefined : messages;
 }
 
 export const MOST_TASKS = 8;
@@ -128,11 +143,11 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
     this.#board = board;
   }
 
-  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[]> {
+  override async run(ctx: ActionContext<readonly []>): Promise<readonly Message[] | undefined> {
     const order = newestOrder(ctx.memory) as WorkOrder;
     const plan = planUnderWay(ctx.memory);
-    if (plan !== undefined) return this.#board.given(ctx, changedPlan(plan, order));
-    return this.#board.given(ctx, await this.#planned(ctx, order));
+    if (plan !== undefined) return orNone(await this.#board.answered(ctx, changedPlan(plan, order)));
+    return orNone(await this.#board.given(ctx, await this.#planned(ctx, order)));
   }
 
   /** Without git, and without a plan that fits, one engineer does all of it. */
@@ -141,13 +156,15 @@ export class PlanTasks extends ProjectAction<WorkOrder, readonly []> {
     if (lack !== null) return { ...order, tasks: [], assumptions: [...order.assumptions, `${UNFORKED} ${lack}.`] };
     const paths = [...(order.design?.files.map(({ path }) => path) ?? []), ...(order.tests ?? [])];
     const files = filesInPrompt(await this.files.read(ctx, paths), READ);
-    const parts = [
-      ["Order", renderOrder(order)],
+    const shared = [...sharedParts(order), ...changingParts(order)];
+    const own = [
       ["Interfaces and tests", files],
       ["Engineers", `${this.#board.engineers.length}`],
     ] as const;
     try {
-      const answer = await ctx.ask(promptOf("PlanTasks", INSTRUCTION, parts), { schema: planSchema(order) });
+      const answer = await ctx.ask(companyPrompt({ role: ctx.role, shared, task: "PlanTasks", instruction: INSTRUCTION, own }), {
+        schema: planSchema(order),
+      });
       return { ...order, tasks: workTasks(answer, order) };
     } catch (error) {
       if (!TroupeError.isInstance(error) || error.code !== "OUTPUT_INVALID") throw error;

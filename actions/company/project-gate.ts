@@ -12,11 +12,12 @@ import {
 import type { InstallReport } from "../../src/checks/install.ts";
 import { type SuiteReport, isRed, type Fault } from "../../src/checks/verification.ts";
 import type { VerifyRequest } from "../../src/checks/verify.ts";
-import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput, type ToolResult } from "../../src/agent/index.ts";
+import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput } from "../../src/agent/index.ts";
 import type { RoleContext } from "../../src/index.ts";
 import { type Sandbox, type Workspace, type ForkedProject, mergeFork, removeFork } from "../../src/workspace/index.ts";
 import { z } from "zod";
 import type { WorkOrder, WorkTask } from "./work-order.ts";
+import type { WorkReport } from "./work-report.ts";
 
 interface TakeWorkOptions {
   readonly project: () => ForkedProject;
@@ -41,7 +42,8 @@ export function takeWorkTool({ project, tasks, name }: TakeWorkOptions): Tool {
       const merge = await mergeFork(ctx, project(), task.keptIn, request);
       if (merge.kind === "conflict") return toolFailure(`The project has changed since in ${merge.paths.join(", ")}. Write ${id} anew.`);
       await removeFork(ctx, project(), task.keptIn);
-      return toolOutput(merge.paths.length === 0 ? `${id} has no files that differ.` : `In the project now: ${merge.paths.join(", ")}.`);
+      const text = merge.paths.length === 0 ? `${id} has no files that differ.` : `In the project now: ${merge.paths.join(", ")}.`;
+      return toolOutput(text, { data: { taken: id } });
     },
   });
 }
@@ -126,9 +128,14 @@ export function installTool(gate: ProjectGate): Tool {
   });
 }
 
+/** As `file: title`. */
+export function failingTests({ suites }: Pick<Verification, "suites">): readonly string[] {
+  return suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
+}
+
 /** Failing tests as `file: name`, faults as `kind in file`, and how many tests are skipped. */
 export function problemsOf({ suites, faults }: Pick<Verification, "suites" | "faults">): readonly string[] {
-  const tests = suites.flatMap(({ failures }) => failures.map(({ file, name }) => `${file}: ${name}`));
+  const tests = failingTests({ suites });
   const skipped = suites.filter((suite) => suite.skipped > 0).map(skippedMark);
   return [...new Set([...tests, ...faults.map(faultMark), ...skipped])];
 }
@@ -164,14 +171,6 @@ function withoutOld(suite: SuiteReport, old: readonly string[]): SuiteReport {
   return failed > 0 ? { ...suite, failures, failed, reason } : { ...suite, kind: "passed", failures, failed, reason };
 }
 
-export const WorkReportSchema = z.object({
-  status: z.enum(["finished", "stuck", "disputed"]),
-  criterion: z.string().optional(),
-  summary: z.string(),
-});
-
-export type WorkReport = z.infer<typeof WorkReportSchema>;
-
 export interface DoneToolOptions {
   readonly gate: ProjectGate;
   readonly judge: (verification: Verification) => string | undefined;
@@ -181,12 +180,8 @@ export interface DoneToolOptions {
 
 const CHECK_TIME = 600_000;
 
-const SAME_AGAIN =
-  "These are the same failures as the last time, so the last change did not help. Change the strategy: read the criterion and the file again, say what is really wrong, and write that part from scratch.";
-
-/** Runs the checks, and the work ends only when they are green. Two equal failures in a row ask for another strategy. */
+/** Runs the checks, and the work ends only when they are green. */
 export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptions): Tool {
-  const last = new WeakMap<object, string>();
   return defineTool({
     name: "done",
     description:
@@ -194,8 +189,6 @@ export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptio
     parameters: z.object({ summary: z.string().describe("what was done, in one or two sentences") }),
     effect: "read",
     fresh: false,
-    // After a resume it must know the last failure; its checks are answered from the record.
-    again: true,
     parallel: false,
     ends: true,
     timeout: CHECK_TIME,
@@ -204,11 +197,8 @@ export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptio
       const found = await checked(gate, ctx, { asked, judge });
       const missing = judge(found);
       const report: WorkReport = { status: "finished", summary: [summary, ...uncheckedIn(found)].join("\n\n") };
-      if (missing === undefined) return toolOutput(JSON.stringify(report));
-      const session = ctx.session ?? gate;
-      const isSame = last.get(session) === missing;
-      last.set(session, missing);
-      return toolFailure(isSame ? `${missing}\n\n${SAME_AGAIN}` : missing);
+      const data = { red: [...failingTests(found)] };
+      return missing === undefined ? toolOutput(JSON.stringify(report), { data }) : toolFailure(missing, { data });
     },
   });
 }
@@ -228,55 +218,6 @@ function uncheckedIn({ verdicts, notChecked }: Verification): readonly string[] 
   const open = verdicts.filter(({ outcome }) => outcome === "not checked");
   const reasons = [...new Set(open.map(({ evidence }) => evidence))];
   return open.length === 0 ? [] : [`Not checked here: ${open.map(({ id }) => id).join(", ")}. ${reasons.join("; ")}`];
-}
-
-export function giveUpTool(): Tool {
-  return defineTool({
-    name: "give_up",
-    description: "Ends the work without success. Only when the order cannot be carried out, or contradicts itself.",
-    parameters: z.object({ why: z.string() }),
-    effect: "read",
-    ends: true,
-    execute: ({ why }) => toolOutput(JSON.stringify({ status: "stuck", summary: why } satisfies WorkReport)),
-  });
-}
-
-type NotFor = string | undefined;
-
-export function disputeCheckTool(notFor?: NotFor): Tool {
-  return defineTool({
-    name: "dispute_check",
-    description:
-      "Hands the check of a criterion back to the product manager. Only for a check that expects what the user's words do not say, or that no correct product passes. Your files stay, and you go on when there is an answer.",
-    parameters: z.object({
-      criterion: z.string().describe("its id"),
-      why: z.string().describe("what the user's words say, and what the check expects"),
-    }),
-    effect: "read",
-    ends: notFor === undefined,
-    execute: ({ criterion, why }) => disputed({ criterion, summary: `${criterion}: ${why}` }, notFor),
-  });
-}
-
-export function disputeTool(notFor?: NotFor): Tool {
-  return defineTool({
-    name: "dispute_test",
-    description:
-      "Hands a test back to QA, who alone may change it. Only for a test that contradicts the user's words or a criterion. Your files stay, and you go on when QA has answered.",
-    parameters: z.object({
-      file: z.string(),
-      test: z.string().describe("title of the test"),
-      criterion: z.string().describe("id of the criterion that it contradicts"),
-      why: z.string(),
-    }),
-    effect: "read",
-    ends: notFor === undefined,
-    execute: ({ file, test, criterion, why }) => disputed({ summary: `${file}, "${test}" contradicts ${criterion}: ${why}` }, notFor),
-  });
-}
-
-function disputed(what: Omit<WorkReport, "status">, notFor: NotFor): ToolResult {
-  return notFor === undefined ? toolOutput(JSON.stringify({ status: "disputed", ...what } satisfies WorkReport)) : toolFailure(notFor);
 }
 
 export function redParts(verification: Verification): string | undefined {

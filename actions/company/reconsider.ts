@@ -1,10 +1,20 @@
 import type { ActionContext, Address, Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
-import { promptOf } from "../prompt.ts";
-import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
-import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
-import { newestOrder, orderFiles, renderCriteria, renderForReview, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { bullets } from "../markdown.ts";
+import { companyPrompt } from "../prompt.ts";
+import { WrittenCheckSchema } from "./check-forms.ts";
+import type { ProjectGate } from "./project-gate.ts";
+import { WorkReportSchema } from "./work-report.ts";
+import { newestOrder, orderFiles, renderCriteria, reviewedParts, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+
+interface ReconsiderOptions {
+  readonly gate: ProjectGate;
+  /** First the engineer. */
+  readonly receivers: readonly Address[];
+  /** Decides on tests that are handed back in the same reply. */
+  readonly tester: Address;
+}
 
 const AnswerSchema = z.object({
   reasons: z.string().describe("what the user's words demand here, worked out by hand, and what the check expects"),
@@ -16,52 +26,67 @@ const INSTRUCTION = `An engineer says that the check of a criterion contradicts 
 
 const VACUOUS = "Its correction holds without any product, so it would prove nothing.";
 
-/** Decides on a disputed check. A correction is recorded as an assumption. */
-export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
-  override readonly description: string = "Decide on a disputed check.";
-  override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
-  readonly #gate: ProjectGate;
-  readonly #receivers: readonly Address[];
+interface Decision {
+  readonly order: WorkOrder;
+  readonly answer: string;
+  readonly isCorrected: boolean;
+}
 
-  constructor({ gate, receivers }: { readonly gate: ProjectGate; readonly receivers: readonly Address[] }) {
-    super({ workspace: gate.workspace });
-    this.#gate = gate;
-    this.#receivers = receivers;
+/** Decides on all checks that an engineer hands back in one reply. A correction is recorded as an assumption. */
+export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
+  override readonly description: string = "Decide on disputed checks.";
+  override readonly output: z.ZodType<WorkOrder> = WorkOrderSchema;
+  readonly #options: ReconsiderOptions;
+
+  constructor(options: ReconsiderOptions) {
+    super({ workspace: options.gate.workspace });
+    this.#options = options;
   }
 
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
-    const order = newestOrder(ctx.memory) as WorkOrder;
-    const { criterion: id = "", summary }: WorkReport = WorkReportSchema.parse(ctx.news.at(-1)?.instructContent);
-    const disputed = order.criteria.filter((criterion) => criterion.id === id);
-    const prompt = promptOf("Reconsider", INSTRUCTION, [
-      ["Forms of a check", checkForms()],
-      ["Order", renderForReview(order)],
-      ["The criterion", disputed.length === 0 ? `There is none with the id ${id}.` : renderCriteria({ criteria: disputed })],
-      ["The engineer's objection", summary],
-    ]);
+    const { disputed: _disputed, ...order } = newestOrder(ctx.memory) as WorkOrder;
+    const { disputes = [] } = WorkReportSchema.parse(ctx.news.at(-1)?.instructContent);
+    const decisions: Decision[] = [];
+    for (const { criterion, why } of disputes) {
+      const before = decisions.at(-1)?.order ?? order;
+      if (criterion !== undefined) decisions.push(await this.#decided(ctx, before, { id: criterion, why }));
+    }
+    const tests = disputes.flatMap(({ criterion, why }) => (criterion === undefined ? [why] : []));
+    const next: WorkOrder = { ...(decisions.at(-1)?.order ?? order), ...(tests.length === 0 ? {} : { disputed: tests }) };
+    const files = decisions.some(({ isCorrected }) => isCorrected) ? orderFiles(next) : [];
+    await this.write(ctx, files);
+    const open = tests.length === 0 ? [] : [`Tests that the engineer hands back to QA:\n${bullets(tests)}`];
+    const answers = [...decisions.map(({ answer }) => answer), ...open].join("\n\n");
+    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answers}`;
+    const { receivers, tester } = this.#options;
+    const sendTo = tests.length === 0 ? receivers : [tester, ...receivers.slice(1)];
+    const message = ctx.message<WorkOrder>(content, { instructContent: next, sendTo });
+    const paths = files.map(({ path }) => path);
+    const corrected = disputes.map(({ criterion }) => criterion).join(", ");
+    if (paths.length > 0) await this.files.commit(ctx, { message: `Correct the checks of ${corrected}`, paths, messageId: message.id });
+    return message;
+  }
+
+  async #decided(ctx: ActionContext<readonly []>, order: WorkOrder, { id, why }: { id: string; why: string }): Promise<Decision> {
+    const [disputed] = order.criteria.filter((criterion) => criterion.id === id);
+    const own = [
+      ["The criterion", disputed === undefined ? `There is none with the id ${id}.` : renderCriteria({ criteria: [disputed] })],
+      ["The engineer's objection", why],
+    ] as const;
+    const prompt = companyPrompt({ role: ctx.role, shared: reviewedParts(order), task: "Reconsider", instruction: INSTRUCTION, own });
     const { reasons, isWrong, check } = await ctx.ask(prompt, { schema: AnswerSchema });
-    const correction = isWrong && check !== undefined && disputed[0] !== undefined ? { ...disputed[0], check } : undefined;
+    const stays = (text: string): Decision => ({ order, answer: `The check of ${id} stays. ${text}`, isCorrected: false });
+    if (!isWrong || check === undefined || disputed === undefined) return stays(reasons);
+    const correction = { ...disputed, check };
     // A correction that holds for every product is not taken.
-    const isVacuous = correction !== undefined && (await this.#gate.vacuous(ctx.steps, [correction])).length > 0;
-    const isCorrected = correction !== undefined && !isVacuous;
+    if ((await this.#options.gate.vacuous(ctx.steps, [correction])).length > 0) return stays(VACUOUS);
     const next: WorkOrder = {
       ...order,
-      corrected: [...(order.corrected ?? []), ...(isCorrected ? [id] : [])],
-      ...(isCorrected
-        ? {
-            criteria: order.criteria.map((criterion) => (criterion.id === id ? correction : criterion)),
-            assumptions: [...order.assumptions, `The check of ${id} was corrected: ${reasons}`],
-          }
-        : {}),
+      corrected: [...(order.corrected ?? []), id],
+      criteria: order.criteria.map((criterion) => (criterion.id === id ? correction : criterion)),
+      assumptions: [...order.assumptions, `The check of ${id} was corrected: ${reasons}`],
     };
-    const files = isCorrected ? orderFiles(next) : [];
-    await this.write(ctx, files);
-    const answer = isCorrected ? `The check of ${id} was wrong, and is corrected.` : `The check of ${id} stays.`;
-    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answer} ${isVacuous ? VACUOUS : reasons}`;
-    const message = ctx.message<WorkOrder>(content, { instructContent: next, sendTo: this.#receivers });
-    const paths = files.map(({ path }) => path);
-    if (paths.length > 0) await this.files.commit(ctx, { message: `Correct the check of ${id}`, paths, messageId: message.id });
-    return message;
+    return { order: next, answer: `The check of ${id} was wrong, and is corrected. ${reasons}`, isCorrected: true };
   }
 
   override render(order: WorkOrder): string {

@@ -6,8 +6,8 @@ import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
 import { repoMap, type Workspace } from "../../src/workspace/index.ts";
 import { inFence, shortened } from "../markdown.ts";
-import { promptOf, type PromptPart } from "../prompt.ts";
-import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
+import { companyPrompt, parted, type PromptPart } from "../prompt.ts";
+import { WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
 import { tryChecks } from "./try-checks.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
@@ -18,7 +18,8 @@ import {
   isUnderWay,
   orderFiles,
   renderCriteria,
-  renderForReview,
+  reviewedParts,
+  saidParts,
   REQUIREMENT_FILE,
   renderOrder,
   type Size,
@@ -37,14 +38,19 @@ interface SpecifyOptions {
   readonly asks?: boolean | undefined;
 }
 
-const WrittenCriterionSchema = z.object({
-  id: z.string().min(1).describe("A1, A2, ..."),
-  priority: z.enum(["P0", "P1", "P2"]),
-  given: z.string(),
-  when: z.string(),
-  then: z.string(),
-  check: WrittenCheckSchema,
-});
+const WrittenCriterionSchema = z
+  .object({
+    id: z.string().min(1).describe("A1, A2, ..."),
+    priority: z.enum(["P0", "P1", "P2"]).describe("P0 never with a judgement, which proves nothing"),
+    given: z.string(),
+    when: z.string(),
+    then: z.string(),
+    check: WrittenCheckSchema,
+  })
+  .refine(({ priority, check }) => priority !== "P0" || check.kind !== "judgement", {
+    path: ["check"],
+    error: "a P0 must be proven, and a judgement proves nothing: write a check that runs, or make it P1",
+  });
 
 const OpenQuestionSchema = z.object({
   question: z.string(),
@@ -64,10 +70,25 @@ const BriefSchema = z.object({
     .array(z.union([OpenQuestionSchema, z.string()]))
     .default([])
     .describe("only what the user alone can decide and what changes the product; usually empty"),
-  criteria: z.array(WrittenCriterionSchema).min(1),
+  criteria: z
+    .array(WrittenCriterionSchema)
+    .describe("all of them; where there are criteria so far, only those that are new or replace one"),
+  removed: z.array(z.string()).default([]).describe("ids of criteria so far that the words make void; usually empty"),
 });
 
 type Brief = z.infer<typeof BriefSchema>;
+
+/** @param before the criteria so far, to which the answer is a patch */
+function briefSchema(before: readonly Criterion[]): typeof BriefSchema {
+  const known = new Set(before.map(({ id }) => id));
+  return BriefSchema.superRefine(({ criteria, removed }, ctx) => {
+    const strange = removed.filter((id) => !known.has(id));
+    if (strange.length > 0)
+      ctx.addIssue({ code: "custom", path: ["removed"], message: `${strange.join(", ")} is none of the criteria so far` });
+    const left = [...known].filter((id) => !removed.includes(id)).length + criteria.length;
+    if (left === 0) ctx.addIssue({ code: "custom", path: ["criteria"], message: "no criterion is left" });
+  });
+}
 
 const INSTRUCTION = `Turn the user's words into acceptance criteria. Everybody gets the words themselves, so do not repeat, shorten or weaken them.
 
@@ -75,11 +96,12 @@ Size: S when one person writes it in one go, up to about five small files. M for
 
 Criteria: S has 3 to 5, M up to 12, L up to 20. Each wish and each rule in the user's words is covered by one; a specification with many rules needs criteria that cover several rules each, and none may be left out. P0 is what the user asked for, P1 is what they would miss at once, P2 is taste. Every P0 has a check that runs. A judgement is only for what cannot be run. given, when and then have a few words each: the check says the rest.
 
-Checks are the contract: choose the names they need (start file, flags, ids of elements), and the engineer will use them. A check must pass for every correct product and fail for a wrong one: expect what the words demand, not wording that you made up. Prefer contains to equals for messages. Include wrong input. Work out each expected output by hand, twice: a wrong check stops the company.
-
-${checkForms()}`;
+Checks are the contract: choose the names they need (start file, flags, ids of elements), and the engineer will use them. A check must pass for every correct product and fail for a wrong one: expect what the words demand, not wording that you made up. Prefer contains to equals for messages. Include wrong input. Work out each expected output by hand, twice: a wrong check stops the company.`;
 
 const CHANGE = `Write criteria for what the change demands, and for what it might break; the tests that are there run in any case. Use the stack and the names of the project: its commands, flags, files and formats are what its README says. Its files and symbols:`;
+
+const PATCH =
+  "These stay as they are. Give only criteria that are new, and those that replace one, by its id; name in removed those that the words make void.";
 
 const MAP_TOKENS = 4_000;
 
@@ -108,9 +130,10 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const noPages = await this.#options.gate.missingForPages(ctx.steps);
     const brief = await this.#brief(ctx, { earlier, project, noPages, answers: [] });
     const answers = this.#options.asks === true ? await asked(ctx, brief.questions) : [];
-    const known: KnownFacts = { earlier, project, noPages, answers };
-    const last = answers.length === 0 ? brief : await this.#brief(ctx, known);
-    const order = await this.#approved(ctx, known, await this.#tried(ctx, known, last));
+    const facts: KnownFacts = { earlier, project, noPages, answers };
+    const draft = this.#order(ctx, facts, brief);
+    const last = answers.length === 0 ? brief : patched(brief, await this.#brief(ctx, { ...facts, draft }));
+    const order = await this.#approved(ctx, facts, this.#order(ctx, facts, await this.#tried(ctx, facts, last)));
     const files = orderFiles(order);
     await this.write(ctx, files);
     return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
@@ -148,59 +171,58 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     return { ...seen, notRun, failedBefore: [...problemsOf(verification)] };
   }
 
-  #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts): Promise<Brief> {
+  #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers, draft }: KnownFacts): Promise<Brief> {
     const { size, stack = project?.stack ?? undefined } = this.#options;
     const fixed = [...(size === undefined ? [] : [`The size is ${size}.`]), ...(stack === undefined ? [] : [`The stack is ${stack}.`])];
-    const criteria = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
-    const before =
-      criteria.length === 0 ? "" : `${renderCriteria({ criteria })}\nGive only criteria that are new, or replace one by its id.`;
-    return ctx.ask(
-      promptOf("Specify", INSTRUCTION, [
-        ["Stacks", [...stacks.map(stackLine), PAGE_BESIDE, ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
-        ["Decided", fixed.join(" ")],
-        ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
-        ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
-        ["Criteria so far", before],
-        ...(earlier === undefined ? [] : earlierWords(earlier)),
-        ["The user's words", ctx.text],
-        ["The user's answers", answers.join("\n")],
-      ]),
-      { schema: BriefSchema },
-    );
+    const criteria = draft?.criteria ?? project?.acceptance?.criteria ?? earlier?.criteria ?? [];
+    const before = criteria.length === 0 ? "" : `${renderCriteria({ criteria })}\n${PATCH}`;
+    const [first, ...later] = wordsOf(ctx, earlier);
+    const own: readonly PromptPart[] = [
+      ["Stacks", [...stacks.map(stackLine), PAGE_BESIDE, ...(noPages === null ? [] : [`${NO_PAGES} ${ONLY_IF_DEMANDED}`])].join("\n")],
+      ["Decided", fixed.join(" ")],
+      ...later,
+      ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
+      ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
+      ["Criteria so far", before],
+      ["The user's answers", answers.join("\n")],
+    ];
+    const prompt = companyPrompt({ role: ctx.role, shared: [first], task: "Specify", instruction: INSTRUCTION, own });
+    return ctx.ask(prompt, { schema: briefSchema(criteria) });
   }
 
   async #tried(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): Promise<Brief> {
+    const [first, ...later] = wordsOf(ctx, earlier);
     const words: readonly PromptPart[] = [
+      ...later,
       ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
-      ...(earlier === undefined ? [] : earlierWords(earlier)),
-      ["The user's words", ctx.text],
       ["The user's answers", answers.join("\n")],
     ];
     const { gate } = this.#options;
     const { assumptions } = brief;
-    const { criteria, told } = await tryChecks(ctx, { gate, criteria: numbered(brief.criteria, []), words, assumptions });
+    const { criteria, told } = await tryChecks(ctx, { gate, criteria: numbered(brief.criteria, []), shared: [first], words, assumptions });
     return { ...brief, criteria: [...criteria], assumptions: [...assumptions, ...told] };
   }
 
   /** Corrections of the user count as their words. */
-  async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, brief: Brief): Promise<WorkOrder> {
-    const order = this.#order(ctx, known, brief);
+  async #approved(ctx: ActionContext<readonly []>, known: KnownFacts, order: WorkOrder): Promise<WorkOrder> {
+    let draft = order;
     if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return order;
     return approvedBy(ctx.human, {
       value: order,
-      show: renderForReview,
+      show: (shown) => parted(reviewedParts({ ...shown, size: "S" })),
       change: async (said) => {
-        const facts = { ...known, answers: [...known.answers, ...said] };
-        return this.#order(ctx, facts, await this.#tried(ctx, facts, await this.#brief(ctx, facts)));
+        const facts = { ...known, draft, answers: [...known.answers, ...said] };
+        draft = this.#order(ctx, facts, await this.#tried(ctx, facts, await this.#brief(ctx, facts)));
+        return draft;
       },
     });
   }
 
-  #order(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers }: KnownFacts, brief: Brief): WorkOrder {
+  #order(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers, draft }: KnownFacts, brief: Brief): WorkOrder {
     const { size: chosen = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
     // Engineers who work side by side continue: the change joins their plan.
     const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
-    const before = project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
+    const before = draft?.assumptions ?? project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
     const hasPage = stack === "page" || brief.criteria.some(({ check }) => check.kind === "page");
     const lack = [...(hasPage && noPages !== null ? [`${NO_PAGES} ${noPages}`] : []), ...(project?.notRun ?? [])];
     const past = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
@@ -208,8 +230,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       kind: "order" as const,
       size,
       stack,
-      assumptions: [...new Set([...before, ...brief.assumptions, ...answers, ...replacedBy(brief.criteria, past), ...lack])],
-      criteria: numbered(brief.criteria, past),
+      assumptions: [...new Set([...before, ...brief.assumptions, ...answers, ...replacedBy(brief, past), ...lack])],
+      criteria: numbered(brief.criteria, draft?.criteria ?? past).filter(({ id }) => !brief.removed.includes(id)),
       isChange: project !== undefined,
       ...(this.#options.mayInstall === true ? { mayInstall: true } : {}),
       ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore }),
@@ -239,6 +261,8 @@ interface KnownFacts {
   readonly project: Project | undefined;
   readonly noPages: string | null;
   readonly answers: readonly string[];
+  /** What the user has not approved yet: the answer changes it. */
+  readonly draft?: WorkOrder;
 }
 
 const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
@@ -260,11 +284,10 @@ function stackLine({ name, description, start }: Stack): string {
   return `- ${name}: ${description}.${start === undefined ? "" : ` Started by \`${start.join(" ")}\`.`}`;
 }
 
-function earlierWords({ requirement, feedback }: WorkOrder): readonly PromptPart[] {
-  return [
-    ["The user's first words", requirement],
-    ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
-  ];
+/** The first words, which begin each prompt, and the later ones. */
+function wordsOf({ text }: ActionContext<readonly []>, earlier: WorkOrder | undefined): readonly [PromptPart, ...PromptPart[]] {
+  const feedback = earlier === undefined ? [] : [...earlier.feedback, text];
+  return saidParts({ requirement: earlier?.requirement ?? text, feedback }) as [PromptPart, ...PromptPart[]];
 }
 
 async function asked({ human }: ActionContext<readonly []>, questions: Brief["questions"]): Promise<readonly string[]> {
@@ -280,12 +303,20 @@ async function asked({ human }: ActionContext<readonly []>, questions: Brief["qu
   return answers;
 }
 
+function patched(before: Brief, patch: Brief): Brief {
+  const criteria = numbered(patch.criteria, before.criteria).filter(({ id }) => !patch.removed.includes(id));
+  return { ...patch, criteria, assumptions: [...before.assumptions, ...patch.assumptions] };
+}
+
 /** No criterion is weakened in silence. */
-function replacedBy(criteria: readonly Criterion[], earlier: readonly Criterion[]): readonly string[] {
+function replacedBy({ criteria, removed }: Pick<Brief, "criteria" | "removed">, earlier: readonly Criterion[]): readonly string[] {
   const next = new Map(criteria.map((criterion) => [criterion.id, JSON.stringify(criterion)]));
-  return earlier
-    .filter((criterion) => next.has(criterion.id) && next.get(criterion.id) !== JSON.stringify(criterion))
-    .map(({ id, priority, then }) => `${id} replaces an earlier criterion (${priority}): ${then}`);
+  const isReplaced = (criterion: Criterion): boolean => next.has(criterion.id) && next.get(criterion.id) !== JSON.stringify(criterion);
+  const before = ({ priority, then }: Criterion): string => `an earlier criterion (${priority}): ${then}`;
+  return [
+    ...earlier.filter(isReplaced).map((criterion) => `${criterion.id} replaces ${before(criterion)}`),
+    ...earlier.filter(({ id }) => removed.includes(id)).map((criterion) => `${criterion.id} is void, ${before(criterion)}`),
+  ];
 }
 
 /** Ids that a model gave twice become different. */

@@ -2,7 +2,8 @@ import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, RoleContext } from "../../src/index.ts";
 import { compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
 import { shortened } from "../markdown.ts";
-import { type ProjectGate, testRequest, type WorkReport } from "./project-gate.ts";
+import { type ProjectGate, testRequest } from "./project-gate.ts";
+import type { WorkReport } from "./work-report.ts";
 import { renderOrder, type WorkOrder, type WorkTask } from "./work-order.ts";
 
 /** Faults of the files and tests of a task, and of the tests of merged tasks. Other files are only interfaces yet. @param tasks the plan */
@@ -30,6 +31,7 @@ interface TaskBoardOptions {
   readonly project: () => ForkedProject;
   readonly engineers: readonly string[];
   readonly integrator: string;
+  readonly tester: string;
   readonly verifier: Address;
 }
 
@@ -39,6 +41,7 @@ type BoardContext = Pick<RoleContext, "steps" | "message" | "memory" | "now">;
 export const MOST_TRIES = 2;
 const EVIDENCE = 2_000;
 const SUBJECT = 72;
+const ANSWERED = "QA has decided about this: the tests in your copy are as they stay.";
 
 /**
  * Gives out the tasks of an order and merges what comes back, without a model. It trusts no report: what is merged has passed its checks
@@ -49,12 +52,14 @@ export class TaskBoard {
   readonly receivers: readonly Address[];
   readonly #gate: ProjectGate;
   readonly #project: () => ForkedProject;
+  readonly #tester: string;
 
-  constructor({ gate, project, engineers, integrator, verifier }: TaskBoardOptions) {
+  constructor({ gate, project, engineers, integrator, tester, verifier }: TaskBoardOptions) {
     this.#gate = gate;
     this.#project = project;
     this.engineers = engineers;
     this.receivers = [integrator, verifier];
+    this.#tester = tester;
   }
 
   missingForks(ctx: BoardContext): Promise<string | null> {
@@ -68,7 +73,7 @@ export class TaskBoard {
    * @param again ids of tasks that go back to their engineers
    */
   async given(ctx: BoardContext, order: WorkOrder, again: readonly string[] = []): Promise<readonly Message[]> {
-    const { task: _task, ...plan } = order;
+    const { task: _task, disputed: _disputed, ...plan } = order;
     const before = withoutHopeless(plan.tasks ?? []);
     const free = this.engineers.filter((name) => !before.some(({ state, by }) => state === "working" && by === name));
     const ready = before.filter((task) => isReady(task, before)).slice(0, free.length);
@@ -90,17 +95,43 @@ export class TaskBoard {
   /** Merges the reported work, and gives out what became ready. */
   async settled(ctx: BoardContext, order: WorkOrder, reports: readonly Report[]): Promise<readonly Message[]> {
     let tasks = order.tasks ?? [];
-    const again: string[] = [];
+    const [again, disputed]: [string[], string[]] = [[], []];
     for (const report of reports) {
       const index = tasks.findIndex(({ state, by }) => state === "working" && by === report.from);
       const task = tasks[index];
       if (task === undefined) continue;
+      if (report.work.status === "disputed" && task.dispute === undefined) {
+        tasks = tasks.with(index, { ...task, dispute: "open", note: shortened(report.work.summary, EVIDENCE) });
+        disputed.push(task.id);
+        continue;
+      }
       const now = await this.#merged(ctx, { order: { ...order, tasks }, task, fork: forkName(index), report });
       if (now.state === "working") again.push(now.id);
       tasks = tasks.with(index, now);
     }
-    for (const id of again) await updateFork(ctx.steps, this.#project(), forkName(tasks.findIndex((task) => task.id === id)));
+    await this.#updated(ctx, tasks, again);
+    // Their plan is the newest one, also where nothing is given out.
+    const disputes = disputed.map((id) => {
+      const { note = "" } = tasks.find((task) => task.id === id) as WorkTask;
+      const asked: WorkOrder = { ...order, tasks, task: id, disputed: [note] };
+      return ctx.message(note, { instructContent: asked, sendTo: [this.#tester] });
+    });
+    return [...disputes, ...(await this.given(ctx, { ...order, tasks }, again))];
+  }
+
+  /** Gives tasks back to their engineers once QA has decided about a test of them. */
+  async answered(ctx: BoardContext, { answered = [], ...order }: WorkOrder): Promise<readonly Message[]> {
+    const isAnswered = ({ id, dispute }: WorkTask): boolean => dispute === "open" && answered.includes(id);
+    const again = (order.tasks ?? []).filter(isAnswered).map(({ id }) => id);
+    const tasks = (order.tasks ?? []).map((task): WorkTask =>
+      again.includes(task.id) ? { ...task, dispute: "answered", note: `${task.note ?? ""}\n${ANSWERED}` } : task,
+    );
+    await this.#updated(ctx, tasks, again);
     return this.given(ctx, { ...order, tasks }, again);
+  }
+
+  async #updated(ctx: BoardContext, tasks: readonly WorkTask[], ids: readonly string[]): Promise<void> {
+    for (const id of ids) await updateFork(ctx.steps, this.#project(), forkName(tasks.findIndex((task) => task.id === id)));
   }
 
   async closed(ctx: Pick<BoardContext, "steps">, { tasks = [] }: WorkOrder): Promise<void> {

@@ -2,8 +2,8 @@ import type { Criterion, TextRule } from "../../src/checks/acceptance.ts";
 import { type ActionContext, TroupeError } from "../../src/index.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
-import { promptOf, type PromptPart } from "../prompt.ts";
-import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
+import { companyPrompt, type PromptPart } from "../prompt.ts";
+import { WrittenCheckSchema } from "./check-forms.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import { renderCriteria } from "./work-order.ts";
 
@@ -11,6 +11,8 @@ import { renderCriteria } from "./work-order.ts";
 export interface ChecksToTry {
   readonly gate: ProjectGate;
   readonly criteria: readonly Criterion[];
+  /** With the user's first words all prompts about them begin. */
+  readonly shared: readonly PromptPart[];
   readonly words: readonly PromptPart[];
   readonly assumptions: readonly string[];
 }
@@ -49,7 +51,7 @@ export async function tryChecks(ctx: ActionContext<readonly []>, tried: ChecksTo
   let differing: readonly Difference[] = await differences(ctx, tried, told);
   for (let round = 0; round < MAX_CORRECTIONS && vacuous.length + differing.length > 0; round++) {
     const wrong = criteria.filter(({ id }) => vacuous.includes(id) || differing.some((one) => one.id === id));
-    const { checks } = await ctx.ask(correctionPrompt(tried.words, wrong, vacuous, differing), { schema: CorrectedSchema });
+    const { checks } = await ctx.ask(correctionPrompt(ctx, tried, wrong, vacuous, differing), { schema: CorrectedSchema });
     const given = new Map(checks.map(({ id, check }) => [id, check]));
     const changed = wrong.map((criterion) => ({ ...criterion, check: given.get(criterion.id) ?? criterion.check }));
     const hollow = await gate.vacuous(ctx.steps, changed);
@@ -80,13 +82,14 @@ interface Wanted {
 
 async function differences(
   ctx: ActionContext<readonly []>,
-  { criteria, words, assumptions }: ChecksToTry,
+  { criteria, shared, words, assumptions }: ChecksToTry,
   told: string[],
 ): Promise<readonly Difference[]> {
   const wanted = criteria.flatMap(wantedOf);
   if (wanted.length === 0) return [];
   const asked = criteria.flatMap((criterion) => commandsText(criterion, wanted));
-  const prompt = promptOf("Derive", DERIVE, [...words, ["Assumptions", bullets(assumptions)], ["Commands", asked.join("\n\n")]]);
+  const own: readonly PromptPart[] = [...words, ["Assumptions", bullets(assumptions)], ["Commands", asked.join("\n\n")]];
+  const prompt = companyPrompt({ role: ctx.role, shared, task: "Derive", instruction: DERIVE, own });
   const { outputs } = await ctx.ask(prompt, { schema: DerivedSchema }).catch((error: unknown) => {
     if (!TroupeError.isInstance(error) || error.code !== "OUTPUT_INVALID") throw error;
     told.push("The expected outputs were worked out once only: there was no second answer that could be read.");
@@ -134,16 +137,17 @@ function commandsText(criterion: Criterion, wanted: readonly Wanted[]): readonly
 }
 
 function correctionPrompt(
-  words: readonly PromptPart[],
+  { role }: ActionContext<readonly []>,
+  { shared, words }: Pick<ChecksToTry, "shared" | "words">,
   wrong: readonly Criterion[],
   vacuous: readonly string[],
   differing: readonly Difference[],
 ): string {
-  return promptOf("CorrectChecks", CORRECT, [
-    ["Forms of a check", checkForms()],
+  const own: readonly PromptPart[] = [
     ...words,
     ["Your criteria", renderCriteria({ criteria: [...wrong] })],
     ["They pass without any product", vacuous.join(", ")],
     ["Worked out a second time", bullets(differing.map(({ text }) => text))],
-  ]);
+  ];
+  return companyPrompt({ role, shared, task: "CorrectChecks", instruction: CORRECT, own });
 }

@@ -1,4 +1,4 @@
-import { renderVerification, type Verification } from "../../src/checks/index.ts";
+import { renderVerification, type Verdict, type Verification } from "../../src/checks/index.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import { type ActionContext, type Address, type ChatModel, type Message, ROUTE_TO_ALL, TroupeError } from "../../src/index.ts";
 import { z } from "zod";
@@ -10,20 +10,23 @@ import {
   complaintCriteria,
   type Delivery,
   DeliverySchema,
+  evidenceOf,
   failureMarks,
   gateRequest,
   isDeliverable,
+  passedFiles,
   renderDelivery,
   restated,
   unmergedTasks,
   workSoFar,
   type WorkSoFar,
 } from "./delivery.ts";
-import { type ProjectGate, type WorkReport, WorkReportSchema } from "./project-gate.ts";
+import { failingTests, type ProjectGate } from "./project-gate.ts";
+import { type WorkReport, WorkReportSchema } from "./work-report.ts";
 import type { TaskBoard } from "./task-board.ts";
-import { isTestPath, renderForReview, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
-import { promptOf } from "../prompt.ts";
-import { checkForms, WrittenCheckSchema } from "./check-forms.ts";
+import { isTestPath, reviewedParts, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
+import { companyPrompt } from "../prompt.ts";
+import { WrittenCheckSchema } from "./check-forms.ts";
 
 const ReviewSchema = z.object({
   reasons: z.string().describe("what you looked at, and what you found, before you judge"),
@@ -42,7 +45,7 @@ const INSTRUCTION = `Review the work of a colleague against the user's own words
 
 Look for what they miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
 
-A complaint counts only with a check that fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
+A complaint counts only with a check that runs, fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
 
 /** A judgement that does not hold is an objection, and so is a refusal that names none. */
 function complaintsOf({ reasons, complaints, judgements, accepts }: Review): readonly Complaint[] {
@@ -56,7 +59,7 @@ function complaintsOf({ reasons, complaints, judgements, accepts }: Review): rea
 interface VerifyOptions {
   readonly gate: ProjectGate;
   readonly repairedBy: Address;
-  /** Rounds of repair, by the size of the work. Default 1 for S, 3 for M and L. */
+  /** Most rounds of repair, by the size of the work. Default: as many as bring progress, 12 at most. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
   /** The difference to the project before; undefined where there was none. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
@@ -67,10 +70,13 @@ interface VerifyOptions {
   readonly board?: Pick<TaskBoard, "closed"> | undefined;
 }
 
-export const REPAIRS: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 3 };
+export const MOST_REPAIRS = 12;
 const REVIEWED = 60_000;
 const MAX_TESTS = 100;
+/** Earlier rounds with the same failures; after the first the engineer is asked for another approach. */
 const MAX_EQUAL = 2;
+const SAME_ENDS = "The same failures came a third time, also after another approach was asked for:";
+const NOTHING_RED = "Nothing that ran is red. What is missing is a proof, which no change of the code brings by itself.";
 
 const SAME_AGAIN =
   "These are the same failures as in the last round. Change the strategy: find the real cause before you edit, and write the failing part from scratch.";
@@ -82,6 +88,8 @@ interface Round {
   readonly verification: Verification;
   readonly complaints: Complaint[];
   readonly review: Delivery["review"];
+  /** The review was made in this round. */
+  readonly isReviewed: boolean;
 }
 
 /** Proves the product by running it, has it reviewed once, and hands it over or back. Only what ran counts. */
@@ -99,11 +107,13 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, earlier } = workSoFar(ctx.memory) as WorkSoFar;
     const before = earlier.at(-1);
     const asked = gateRequest(order, before?.complaints ?? []);
-    const verification = await this.#options.gate.check(ctx.steps, asked);
+    const found = withJudgements(await this.#options.gate.check(ctx.steps, asked), before);
+    const verification = await this.#withProofs(ctx, { order, earlier }, found);
     const complaints = restated(before?.complaints ?? [], verification);
-    const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review: before?.review };
-    const isReviewed = round.review !== undefined || this.#options.review === false;
-    if (isRed(verification) || verification.notChecked !== undefined || isReviewed) return this.#reported(ctx, round);
+    const review = before?.continued === true ? undefined : before?.review;
+    const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review, isReviewed: false };
+    const needsNone = review !== undefined || this.#options.review === false;
+    if (isRed(verification) || verification.notChecked !== undefined || needsNone) return this.#reported(ctx, round);
     return this.#reported(ctx, await this.#reviewed(ctx, round));
   }
 
@@ -126,13 +136,11 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, verification } = round;
     const { model, gate } = this.#options;
     const files = await this.#work(ctx);
-    // Stable parts come first, so that a provider can cache them.
-    const prompt = promptOf("Review", INSTRUCTION, [
-      ["Forms of a check", checkForms(order)],
-      ["What was ordered", renderForReview(order)],
+    const own = [
       ["The work", files],
       ["Evidence", renderVerification(verification)],
-    ]);
+    ] as const;
+    const prompt = companyPrompt({ role: ctx.role, shared: reviewedParts(order), task: "Review", instruction: INSTRUCTION, own });
     const review = await ctx.ask(prompt, { schema: ReviewSchema, ...(model === undefined ? {} : { model }) });
     const complaints = complaintsOf(review);
     const criteria = complaintCriteria(complaints);
@@ -144,6 +152,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
       verification: { ...verification, verdicts },
       complaints: restated(complaints, { verdicts }),
       review: { reasons, accepts },
+      isReviewed: true,
     };
   }
 
@@ -173,10 +182,11 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { name, size, stack, assumptions } = order;
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
     const facts = { name, size, stack, isDone, verification, complaints, review, assumptions };
-    const unmerged = unmergedTasks(order, isDone);
-    const more = unmerged.length === 0 ? {} : { unmerged };
-    const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: earlier.length, ...more };
-    const repair = this.#repair(round, isDone);
+    const unmerged = unmergedTasks(order, { isDone, taken: new Set(work.taken), suites: verification.suites });
+    const { repair, reason } = this.#next(round, isDone);
+    const more = { ...(unmerged.length === 0 ? {} : { unmerged }), ...(reason === undefined ? {} : { reason }) };
+    const repaired = earlier.filter(({ continued }) => continued !== true).length;
+    const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: repaired, ...more };
     if (repair === undefined) return this.#ended(ctx, order, delivery);
     return [ctx.message<Delivery>(repair, { instructContent: delivery, sendTo: [this.#options.repairedBy] })];
   }
@@ -191,25 +201,77 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return [...copies, ctx.message<Delivery>(renderDelivery(delivery), { ...parts, sendTo: [ROUTE_TO_ALL] })];
   }
 
-  /** Undefined when another round would not help. */
-  #repair({ order, earlier, verification, complaints, work }: Round, isDone: boolean): string | undefined {
-    const { size } = order;
-    // A small product has few calls: a corrected check replaces a round.
-    const taken = size === "S" && order.corrected !== undefined ? 1 : 0;
-    const isUp = earlier.length + taken >= (this.#options.rounds?.[size] ?? REPAIRS[size]);
-    const isWanted = isRed(verification) || complaints.some(({ state }) => state === "failing");
-    if (isDone || !isWanted || isUp || work.status === "stuck") return undefined;
+  /** Another round of repair, or why there is none. */
+  #next(round: Round, isDone: boolean): { readonly repair?: string; readonly reason?: string } {
+    const { order, earlier, verification, complaints, work, isReviewed } = round;
+    if (isDone) return {};
+    const hasObjection = complaints.some(({ state }) => state === "failing");
+    if (work.status === "stuck" && !(hasObjection && isReviewed)) return { reason: work.summary };
+    if (!isRed(verification) && !hasObjection) return { reason: NOTHING_RED };
+    const rounds = earlier.filter(({ continued }) => continued !== true);
+    const most = this.#options.rounds?.[order.size] ?? MOST_REPAIRS;
+    const charged = rounds.filter((one) => !isOfWrongChecks(one, order));
+    if (charged.length >= most) return { reason: `The rounds of repair are used up: ${most}.` };
     const now = failuresOf(verification);
-    const equal = earlier.toReversed().findIndex((one) => failuresOf(one.verification) !== now);
-    const rounds = equal === -1 ? earlier.length : equal;
-    if (rounds >= MAX_EQUAL) return undefined;
-    const failing = complaints.filter(({ state }) => state === "failing");
-    const objections = failing.map(
-      ({ id, text, check }) => `${id}, an objection of the review: ${text} Its check: ${JSON.stringify(check)}`,
-    );
-    const parts = [`Round ${earlier.length + 1} of repair. The verification found:`, ...objections, renderVerification(verification)];
-    return [...parts, ...(rounds > 0 ? [SAME_AGAIN] : [])].join("\n\n");
+    const equal = rounds.filter((one) => failuresOf(one.verification) === now).length;
+    if (equal >= MAX_EQUAL) return { reason: `${SAME_ENDS} ${failureMarks(verification).join("; ")}` };
+    const parts = [`Round ${rounds.length + 1} of repair. The verification found:`, evidenceOf({ complaints, verification })];
+    return { repair: [...parts, ...(equal > 0 ? [SAME_AGAIN] : [])].join("\n\n") };
   }
+
+  /** A passing test that has the id of a criterion in its title, and was seen failing, proves it where no check can run. */
+  async #withProofs(ctx: ActionContext<readonly []>, { order, earlier }: WorkSoFar, found: Verification): Promise<Verification> {
+    const open = found.verdicts.filter(({ outcome }) => outcome === "judged" || outcome === "not checked");
+    const passed = passedFiles(found.suites.filter(({ kind }) => kind === "passed"));
+    const reports = ctx.memory.get().flatMap(({ instructContent }) => WorkReportSchema.safeParse(instructContent).data?.red ?? []);
+    const seen = [...(order.red ?? []), ...reports, ...earlier.flatMap(({ verification }) => failingTests(verification))];
+    const tests = seen
+      // Old failures are left out of what was found, so such a test may fail still.
+      .filter((mark) => order.failedBefore?.includes(mark) !== true)
+      .map((mark) => ({ file: mark.slice(0, mark.indexOf(": ")), title: mark.slice(mark.indexOf(": ") + 2) }))
+      .filter(({ file, title }) => passed.has(file) && open.some(({ id }) => hasId(title, id)));
+    if (tests.length === 0) return found;
+    const files = new Map(
+      (await this.files.read(ctx, [...new Set(tests.map(({ file }) => file))])).map(({ path, content }) => [path, content]),
+    );
+    const there = tests.filter(({ file, title }) => files.get(file)?.includes(ownName(title)) === true);
+    const verdicts = found.verdicts.map((verdict): Verdict => {
+      const proof = open.includes(verdict) ? there.find(({ title }) => hasId(title, verdict.id)) : undefined;
+      if (proof === undefined) return verdict;
+      return { ...verdict, outcome: "proven", by: "test", evidence: `"${proof.title}" in ${proof.file} passes now, and failed before.` };
+    });
+    return { ...found, verdicts };
+  }
+}
+
+/** Such as `A3: an empty file is refused`, or `test_a3_empty_file`. */
+function hasId(title: string, id: string): boolean {
+  const literal = id.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`(?:^|[^a-z0-9])${literal}(?:$|[^a-z0-9])`, "i").test(title);
+}
+
+/** Without the names of what it is part of. */
+function ownName(title: string): string {
+  return /^[\w./]+::|^[\w.]+$/.test(title) ? (/\w+$/.exec(title)?.[0] ?? title) : title;
+}
+
+/** A check that its author wrote wrong is not charged to the engineer. */
+function isOfWrongChecks({ verification, complaints }: Delivery, { corrected = [] }: WorkOrder): boolean {
+  const failed = verification.verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
+  const others = [...verification.suites.flatMap(({ failures }) => failures), ...verification.faults];
+  const hasObjection = complaints.some(({ state }) => state === "failing");
+  return failed.length > 0 && others.length === 0 && !hasObjection && failed.every((id) => corrected.includes(id));
+}
+
+/** Opinions stand until they are asked for again: running the project says nothing about them. */
+function withJudgements(found: Verification, before: Delivery | undefined): Verification {
+  if (before?.review === undefined) return found;
+  const said = new Map(before.verification.verdicts.map((verdict) => [verdict.id, verdict]));
+  const verdicts = found.verdicts.map((verdict) => {
+    const earlier = verdict.outcome === "judged" ? said.get(verdict.id) : undefined;
+    return earlier?.outcome === "judged" ? { ...verdict, evidence: earlier.evidence } : verdict;
+  });
+  return { ...found, verdicts };
 }
 
 function failuresOf(verification: Verification): string {

@@ -28,6 +28,8 @@ const WorkTaskSchema = z.object({
   note: z.string().optional(),
   /** The fork with unmerged work. */
   keptIn: z.string().optional(),
+  /** Its engineer waits for QA's answer about a test, or has had it. */
+  dispute: z.enum(["open", "answered"]).optional(),
 });
 
 /** One task of the plan of a larger product. */
@@ -59,6 +61,12 @@ export const WorkOrderSchema = z.object({
   /** Each comes after its needs. */
   tasks: z.array(WorkTaskSchema).optional(),
   task: z.string().optional(),
+  /** Tests that QA has seen failing before there was code, as `file: title`. */
+  red: z.array(z.string()).optional(),
+  /** Disputes of tests that QA must decide. */
+  disputed: z.array(z.string()).optional(),
+  /** Tasks whose disputes QA has decided. */
+  answered: z.array(z.string()).optional(),
 });
 
 /** Everything that a worker must know, from the user's own words on. Each colleague adds a part and hands it on whole. */
@@ -99,27 +107,33 @@ const INSTALL =
   "The user allows packages to be installed. Use few, well-kept ones; name them with versions in package.json or requirements.txt, and call install_packages before done.";
 
 export function renderOrder(order: WorkOrder): string {
-  return parted([...sharedParts(order), checksPart(order), ...ownParts(order)]);
+  return parted([...sharedParts(order), ...changingParts(order), ...ownParts(order)]);
 }
 
 const BESIDE =
   " with a page beside it: the rules of a page are for index.html and what it names, and where they contradict others, those hold";
 
-/** Equal for all who work on the order: prompts begin with them, so that a provider's cache of prefixes serves all that follow. */
+export function saidParts({ requirement, feedback }: Pick<WorkOrder, "requirement" | "feedback">): readonly PromptPart[] {
+  const later = feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]);
+  return [["The user's words", requirement], ...later];
+}
+
+/**
+ * Equal for all who work on the order: prompts begin with them, so that a provider's cache of prefixes serves all that follow. What a dispute
+ * changes comes after them ({@link changingParts}).
+ */
 export function sharedParts(order: WorkOrder): readonly PromptPart[] {
-  const { requirement, feedback, name, size, stack, assumptions, mayInstall, criteria, isChange, map, failedBefore, design } = order;
+  const { name, size, stack, mayInstall, criteria, isChange, map, failedBefore, design } = order;
   const [{ layout } = { layout: [] }, page] = partsOf(order);
   const rules = partsOf(order).flatMap((part) => part.rules);
   return [
-    ["The user's words", requirement],
-    ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
+    ...saidParts(order),
     [
       "Product",
       `${name}, size ${size}, stack ${stack}${page === undefined ? "" : BESIDE}. Files of every such project: ${layout.join(", ")}. ${[...WRITTEN_BY_MANAGER].join(" and ")} are written already.`,
     ],
     [isChange ? "Rules of the stack, where the project has no ways of its own" : "Rules of the stack", bullets(rules)],
     ["Packages", mayInstall === true ? INSTALL : ""],
-    ["Assumptions", bullets(assumptions)],
     ["Acceptance criteria", criteria.map(criterionLine).join("\n")],
     ["The project is there already: its files and symbols", map ?? ""],
     ["Wrong before you came; leave it alone", bullets(failedBefore ?? [])],
@@ -127,24 +141,23 @@ export function sharedParts(order: WorkOrder): readonly PromptPart[] {
   ];
 }
 
-export function checksPart({ criteria }: Pick<WorkOrder, "criteria">): PromptPart {
+export function changingParts({ assumptions, criteria }: Pick<WorkOrder, "assumptions" | "criteria">): readonly PromptPart[] {
   const run = criteria.filter(({ check }) => check.kind !== "judgement");
-  return [`The checks of the criteria (${ACCEPTANCE_FILE})`, run.map(({ id, check }) => `${id}: ${JSON.stringify(check)}`).join("\n")];
+  return [
+    ["Assumptions", bullets(assumptions)],
+    [`The checks of the criteria (${ACCEPTANCE_FILE})`, run.map(({ id, check }) => `${id}: ${JSON.stringify(check)}`).join("\n")],
+  ];
 }
 
 export function ownParts(order: WorkOrder): readonly PromptPart[] {
   return [["Tests, written by QA; only QA changes them", bullets(order.tests ?? [])], ...taskParts(order)];
 }
 
-/** Without the rules of the stack and the checks, which have been run. */
-export function renderForReview({ requirement, feedback, assumptions, criteria, design }: WorkOrder): string {
-  return parted([
-    ["The user's words", requirement],
-    ...feedback.map((words, index): PromptPart => [`The user's later words, ${index + 1}`, words]),
-    ["Assumptions", bullets(assumptions)],
-    ["Acceptance criteria", criteria.map(criterionLine).join("\n")],
-    ["Design", design?.approach ?? ""],
-  ]);
+/** Without the checks, which have been run. Where a colleague has asked about the whole order before, all of it is in the cache. */
+export function reviewedParts(order: WorkOrder): readonly PromptPart[] {
+  const { size, criteria, assumptions } = order;
+  const small: readonly PromptPart[] = [...saidParts(order), ["Acceptance criteria", criteria.map(criterionLine).join("\n")]];
+  return [...(size === "S" ? small : sharedParts(order)), ["Assumptions", bullets(assumptions)]];
 }
 
 function criterionLine({ id, priority, given, when, then, check }: Criterion): string {

@@ -1,7 +1,9 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { gateRequest, workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
-import { redParts, type WorkReport, WorkReportSchema, takeWorkTool } from "../../actions/company/project-gate.ts";
-import { isTestPath, newestOrder, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
+import { gateRequest, presentMessages, workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
+import { redParts, takeWorkTool } from "../../actions/company/project-gate.ts";
+import { type WorkReport, WorkReportSchema } from "../../actions/company/work-report.ts";
+import { isTestPath, WRITTEN_BY_MANAGER } from "../../actions/company/work-order.ts";
+import { roleCard } from "../../actions/prompt.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Message, Role, RoleContext } from "../../src/index.ts";
@@ -9,12 +11,9 @@ import { COLLEAGUES, type CompanyMachine, companyTools, worker } from "./worker.
 
 export const IMPLEMENT = "Implement";
 
-/** S has at most eight calls in all, of which triage and review are two. */
-const STEPS = { small: 3, repair: 2, whole: 40 };
-
 const WORK = `The user's words decide; names in the checks (files, flags, ids of elements) are binding.
 
-Work in few replies. The files shown above are as they are now: do not read them again. Write all files that belong together in one call of write_files, whole, and call done in the same reply as your last change: it runs the checks, the tests and the commands of README.md, and tells what failed. Do not run them yourself first. When something failed, find the cause, change only what is wrong, and call done again.
+Work in few replies. The files shown above are as they are now: do not read them again. Write all files that belong together in one call of write_files, whole, and call done in the same reply as your last change: it runs the checks, the tests and the commands of README.md, and tells what failed. Do not run them yourself first. When something failed, find the cause, change only what is wrong, and call done again. Your work has no limit of steps: it ends when the checks are green, or when the same failure stays.
 
 README.md says what the product is, and has a section "Use" with commands that work as they stand.`;
 
@@ -34,42 +33,33 @@ export function engineer(machine: CompanyMachine): Role {
     const tools = companyTools(machine, { judge: redParts, asked, refuse: refusesDocuments, shown });
     return tools.filter((tool) => tool.name !== "dispute_test" && (work.order.isChange || !SEARCHING.has(tool.name)));
   };
+  const profile = "Engineer";
   return worker({
     name,
-    profile: "Engineer",
+    profile,
     goal: "write a product that does what the user asked for, and prove it",
     cause: IMPLEMENT,
     workspace,
     budgetShare,
-    modes: {
-      small: { tools: toolsOf(undefined), steps: STEPS.small },
-      repair: { tools: toolsOf(undefined), steps: STEPS.repair },
-      whole: { tools: toolsOf(undefined), steps: STEPS.whole },
-    },
-    mode: (rc) => {
-      if (newestOrder(rc.memory)?.size !== "S") return "whole";
-      const isFirst = rc.news.some(({ causeBy }) => causeBy === "Specify");
-      return isFirst ? "small" : "repair";
-    },
-    assign: async (rc, mode) => {
+    tools: toolsOf(undefined),
+    assign: async (rc) => {
       const work = workSoFar(rc.memory) as WorkSoFar;
       const { order } = work;
       const files = await assignedFiles(rc, workspace, order, () => true);
-      const role = `You are an Engineer, named ${name}. You write the product. ${WORK} ${order.size === "S" ? OWN_TESTS : TESTS_OF_QA}`;
-      const task = assignmentText(rc, { order, files, hasChecks: true, role });
+      const role = roleCard({ name, profile }, `You write the product. ${WORK} ${order.size === "S" ? OWN_TESTS : TESTS_OF_QA}`);
+      const task = assignmentText(rc, { order, files, role });
       const { tasks = [] } = order;
       const left = tasks.some(({ keptIn }) => keptIn !== undefined) ? [takeWorkTool({ project, tasks, name })] : [];
-      return { tools: [...toolsOf(work, shownText(files)), ...left], steps: STEPS[mode], task };
+      return { tools: [...toolsOf(work, shownText(files)), ...left], task };
     },
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> => {
-      const isHeard = report.status === "disputed" && disputesIn(rc) < MAX_DISPUTES;
-      const reported: WorkReport = report.status === "disputed" && !isHeard ? { ...report, status: "stuck" } : report;
-      const message = rc.message(reported.summary, {
-        causeBy: IMPLEMENT,
-        instructContent: reported,
-        sendTo: [isHeard ? (reported.criterion === undefined ? qa : manager) : verifier],
-      });
-      return Promise.resolve(message);
+      const taken = [...new Set(reportsIn(rc).flatMap((one) => one.taken ?? []))];
+      const isHeard = report.status === "disputed" && mayDispute(rc);
+      const unheard = report.status === "disputed" && !isHeard ? { status: "stuck" as const, summary: `${UNHEARD} ${report.summary}` } : {};
+      const reported: WorkReport = { ...report, ...unheard, taken };
+      const isOfTests = (reported.disputes ?? []).every(({ criterion }) => criterion === undefined);
+      const sendTo = [isHeard ? (isOfTests ? qa : manager) : verifier];
+      return Promise.resolve(rc.message(reported.summary, { causeBy: IMPLEMENT, instructContent: reported, sendTo }));
     },
   });
 }
@@ -77,12 +67,29 @@ export function engineer(machine: CompanyMachine): Role {
 /** The engineer is shown all of a small new project. */
 const SEARCHING: ReadonlySet<string> = new Set(["file_search", "read_files"]);
 
-export const MAX_DISPUTES = 3;
+/** Replies that hand something back, and those of them by which no check became another. */
+export const MOST_DISPUTES = 12;
+const MOST_REFUSED = 3;
+const UNHEARD = "Too much was handed back that stays as it is.";
 
-function disputesIn({ memory }: RoleContext): number {
-  const isDispute = ({ instructContent }: Message): boolean => WorkReportSchema.safeParse(instructContent).data?.status === "disputed";
+/** A check that was wrong is not charged to its engineer. */
+function mayDispute(rc: RoleContext): boolean {
   // The present one is remembered already.
-  return memory.get().filter(isDispute).length - 1;
+  const replies = reportsIn(rc)
+    .filter(({ status }) => status === "disputed")
+    .slice(0, -1);
+  const { corrected = [] } = workSoFar(rc.memory)?.order ?? {};
+  const refused = replies.filter(
+    ({ disputes = [] }) => !disputes.some(({ criterion }) => criterion !== undefined && corrected.includes(criterion)),
+  );
+  return replies.length < MOST_DISPUTES && refused.length < MOST_REFUSED;
+}
+
+function reportsIn({ memory, name }: RoleContext): readonly WorkReport[] {
+  return presentMessages(memory).flatMap(({ instructContent, sentFrom }) => {
+    const { data } = WorkReportSchema.safeParse(instructContent);
+    return data === undefined || sentFrom !== name ? [] : [data];
+  });
 }
 
 function redForTested(verification: Verification): string | undefined {

@@ -1,6 +1,9 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
-import { isOrder, isTestPath, newestOrder, renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
+import { testRequest } from "../../actions/company/project-gate.ts";
+import type { WorkReport } from "../../actions/company/work-report.ts";
+import { workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
+import { isOrder, isTestPath, renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
+import { roleCard } from "../../actions/prompt.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import type { Message, Role, RoleContext } from "../../src/index.ts";
@@ -9,13 +12,11 @@ import { COLLEAGUES, type CompanyMachine, companyTools, worker } from "./worker.
 
 export const TEST_FIRST = "TestFirst";
 
-const STEPS = { tests: 12, dispute: 6 };
-
 const WORK = `You write the tests of the product before its code, from the user's words, the criteria and the interfaces of the design, which are shown above: do not read them again.
 
 Write all test files in one call of write_files, and call done in the same reply. Here done runs your tests against the interfaces, whose bodies only throw: every test file must load, and a test of it must fail. A test that passes now proves nothing. A command that only throws ends with exit code 1 too: a test of a wrong use asserts the message as well.`;
 
-const DISPUTE = `An engineer disputes a test of yours. Decide by the user's words and the criteria: correct the test and name the criterion in the summary of done, or leave it and say there why. Here done sees whether the tests load.`;
+const DISPUTE = `Engineers dispute tests of yours. Decide by the user's words and the criteria: correct a test and name the criterion in the summary of done, or leave it and say there why. Here done sees whether the tests load.`;
 
 const RULES = `Each test has the id of its criterion in its title, such as "A3: an empty file is refused", or test_a3_... for a function of Python. Test what the user's words demand, wrong input too, through the exported names; no private details, no chance, no time, no network.
 
@@ -34,33 +35,37 @@ export function qaEngineer(machine: CompanyMachine): Role {
       shown,
       noDispute: NO_DISPUTE,
     });
+  const profile = "QA Engineer";
   return worker({
     name,
-    profile: "QA Engineer",
+    profile,
     goal: "write tests that fail unless the product does what the user asked for",
     cause: TEST_FIRST,
     workspace,
     budgetShare,
-    modes: { tests: { tools: toolsOf("tests"), steps: STEPS.tests }, dispute: { tools: toolsOf("dispute"), steps: STEPS.dispute } },
-    mode: (rc) => (isOrdered(rc) ? "tests" : "dispute"),
-    assign: async (rc, mode) => {
-      const order = newestOrder(rc.memory) as WorkOrder;
+    tools: toolsOf("tests"),
+    assign: async (rc) => {
+      const mode = isOrdered(rc) ? "tests" : "dispute";
+      const order = presentOrder(rc);
       const files = await assignedFiles(rc, workspace, order, isTestPath);
-      const role = `You are a QA Engineer, named ${name}. ${mode === "tests" ? WORK : DISPUTE}\n\n${RULES}`;
-      // Tests need no browser.
-      const task = assignmentText(rc, { order, files, hasChecks: order.stack !== "page", role });
-      return { tools: toolsOf(mode, order, shownText(files)), steps: STEPS[mode], task };
+      const role = roleCard({ name, profile }, `${mode === "tests" ? WORK : DISPUTE}\n\n${RULES}`);
+      const task = assignmentText(rc, { order, files, role });
+      return { tools: toolsOf(mode, order, shownText(files)), task };
     },
     handOver: async (rc: RoleContext, report: WorkReport): Promise<Message> => {
       const paths = await rc.step("list files", {}, async () => workspace.list(), { fresh: true });
-      const before = newestOrder(rc.memory) as WorkOrder;
+      const { disputed: _disputed, answered: _answered, ...before } = presentOrder(rc);
       // A dispute corrects a test, and does not remove it.
       const tests = [...new Set([...(before.tests ?? []), ...paths.filter(isTestPath)])].sort((a, b) => (a < b ? -1 : 1));
-      const order: WorkOrder = { ...before, tests };
+      const red = [...new Set([...(before.red ?? []), ...(report.red ?? [])])];
+      const answered = rc.news.flatMap(({ instructContent }) =>
+        isOrder(instructContent) ? ((instructContent as WorkOrder).task ?? []) : [],
+      );
+      const order: WorkOrder = { ...before, tests, red, ...(answered.length === 0 ? {} : { answered }) };
       const message = rc.message(`${renderOrder(order)}\n\n## From QA\n${report.summary}`, {
         causeBy: TEST_FIRST,
         instructContent: order,
-        sendTo: [isOrdered(rc) && order.size === "L" ? planner : engineer, verifier],
+        sendTo: [(isOrdered(rc) && order.size === "L") || answered.length > 0 ? planner : engineer, verifier],
       });
       rc.memory.add(message);
       return message;
@@ -70,8 +75,14 @@ export function qaEngineer(machine: CompanyMachine): Role {
 
 const NO_DISPUTE = "Only the engineer hands something back. Correct your tests, or call done.";
 
+/** QA works on no task of the plan. */
+function presentOrder({ memory }: RoleContext): WorkOrder {
+  const { task: _task, ...order } = (workSoFar(memory) as WorkSoFar).order;
+  return order;
+}
+
 function isOrdered({ news }: RoleContext): boolean {
-  return news.some(({ instructContent }) => isOrder(instructContent));
+  return news.some(({ instructContent }) => isOrder(instructContent) && (instructContent as WorkOrder).disputed === undefined);
 }
 
 function refusesAllButTests(path: string): string | undefined {

@@ -4,17 +4,29 @@ import { MergeTasks, MOST_TASKS, PlanTasks } from "../../actions/company/plan-ta
 import { Reconsider } from "../../actions/company/reconsider.ts";
 import { MOST_TRIES, TaskBoard } from "../../actions/company/task-board.ts";
 import { Specify } from "../../actions/company/specify.ts";
-import { REPAIRS, Verify } from "../../actions/company/verify.ts";
-import type { Size } from "../../actions/company/work-order.ts";
+import { MOST_REPAIRS, Verify } from "../../actions/company/verify.ts";
+import { DeliverySchema, evidenceOf } from "../../actions/company/delivery.ts";
+import { isDelivery, type Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
-import { type ChatModel, defineRole, type Role, ROUTE_TO_NONE, UsageError, UserFeedback, UserRequirement } from "../../src/index.ts";
+import {
+  type ChatModel,
+  createMessage,
+  defineRole,
+  type Message,
+  type Role,
+  ROUTE_TO_NONE,
+  UsageError,
+  UserFeedback,
+  UserRequirement,
+} from "../../src/index.ts";
 import { kinds, type Known } from "../../src/ports.ts";
 import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
-import { engineer, IMPLEMENT, MAX_DISPUTES } from "./engineer.ts";
+import { engineer, IMPLEMENT, MOST_DISPUTES } from "./engineer.ts";
 import { qaEngineer, TEST_FIRST } from "./qa-engineer.ts";
 import { IMPLEMENT_TASK, taskEngineer } from "./task-engineer.ts";
-import { COLLEAGUES, workAction } from "./worker.ts";
+import { checkForms } from "../../actions/company/check-forms.ts";
+import { COLLEAGUES, COMPANY, workAction } from "./worker.ts";
 
 /** Options of a software company. */
 export interface SoftwareCompanyOptions {
@@ -40,7 +52,7 @@ export interface SoftwareCompanyOptions {
   readonly review?: boolean | undefined;
   /** Default: the team's. */
   readonly reviewModel?: ChatModel | undefined;
-  /** Rounds of repair by size. Default 1 for S, 3 for M and L. */
+  /** Most rounds of repair by size. Default: as many as bring progress, 12 at most. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
   /** Engineers side by side on a product of size L, 1 to 8, in a workspace on disk. Default 3. */
   readonly engineers?: number | undefined;
@@ -67,6 +79,8 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
 };
 
 const { manager: MANAGER, architect: ARCHITECT, qa: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER } = COLLEAGUES;
+/** Of the roles that answer without tools. */
+const INTRODUCTION = `${COMPANY}\n\n${checkForms()}`;
 const ENGINEERS = ["Ann", "Ben", "Cid", "Dora", "Emil", "Finn", "Gwen", "Hugo"];
 const USUAL_ENGINEERS = 3;
 const USUAL_VERIFICATION_SHARE = 0.15;
@@ -85,7 +99,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   const project = forkedProject(workspace);
   const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShareOf(options) };
   const engineers = namesOf(options.engineers);
-  const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, verifier: VERIFIER });
+  const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, tester: QA, verifier: VERIFIER });
   const action = workAction(IMPLEMENT_TASK);
   return [
     manager(gate, options),
@@ -102,21 +116,37 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
  * Rounds that a run of the software company can take: with fewer, a product of size L whose tasks need one another could be cut off. What
  * the user says later takes as many again.
  *
- * @param repairs rounds of repair. Default 3
+ * @param repairs rounds of repair. Default 12
  * @throws UsageError `ARGUMENT_INVALID`
  */
-export function companyRounds(repairs: number = Math.max(...Object.values(REPAIRS))): number {
+export function companyRounds(repairs: number = MOST_REPAIRS): number {
   if (!Number.isSafeInteger(repairs) || repairs < 0) {
     const given = typeof repairs === "number" ? String(repairs) : `a value of type ${typeof repairs}`;
     throw new UsageError(
       "ARGUMENT_INVALID",
-      `Expected rounds of repair as a whole number of at least 0, got ${given}. Leave it out for 3.`,
+      `Expected rounds of repair as a whole number of at least 0, got ${given}. Leave it out for ${MOST_REPAIRS}.`,
     );
   }
   // The criteria, the design, the tests and the plan; at the end the whole, its verification, and its news.
   const fixed = 4 + 3;
   const tasks = MOST_TASKS * MOST_TRIES;
-  return fixed + 2 * (tasks + MAX_DISPUTES + repairs);
+  // Each task may hand back a test once: QA, the plan and its engineer have a round each. One of the last engineer may need two colleagues.
+  return fixed + 2 * (tasks + repairs) + 3 * (MOST_TASKS + MOST_DISPUTES);
+}
+
+/**
+ * The message by which a run continues whose product is not done; undefined where nothing is open, or the user has said more since.
+ *
+ * @param messages all of the run
+ */
+export function continuedWork(messages: readonly Message[]): Message | undefined {
+  const last = messages.findLast(({ instructContent, sentFrom }) => isDelivery(instructContent) || sentFrom === "");
+  const { data } = DeliverySchema.safeParse(last?.instructContent);
+  if (data === undefined || data.isDone) return undefined;
+  const { reason, ...ended } = data;
+  const why = reason === undefined ? "" : ` It ended because: ${reason}`;
+  const content = `The user wants the work to continue.${why}\n\nThe verification found:\n\n${evidenceOf(data)}`;
+  return createMessage(content, { instructContent: { ...ended, continued: true }, sendTo: [ENGINEER, VERIFIER] });
 }
 
 function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks, implement }: SoftwareCompanyOptions): Role {
@@ -127,11 +157,12 @@ function manager(gate: ProjectGate, { size, stack, existing, allowInstall, appro
   const approves = approve === "prd";
   return defineRole({
     name: MANAGER,
+    description: INTRODUCTION,
     profile: "Product Manager",
     goal: "say how one can tell that the product does what the user asked for",
     watch: said,
     reactions: [
-      { on: IMPLEMENT, needs: [], do: new Reconsider({ gate, receivers: [ENGINEER, VERIFIER] }) },
+      { on: IMPLEMENT, needs: [], do: new Reconsider({ gate, receivers: [ENGINEER, VERIFIER], tester: QA }) },
       { on: said, do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, receivers }) },
     ],
   });
@@ -141,6 +172,7 @@ function architect(gate: ProjectGate, { approve, implement }: SoftwareCompanyOpt
   const receivers = implement === false ? [ROUTE_TO_NONE] : [QA, VERIFIER];
   return defineRole({
     name: ARCHITECT,
+    description: INTRODUCTION,
     profile: "Architect",
     goal: "give the product a structure that is simple and easy to test",
     watch: [],
@@ -152,6 +184,7 @@ function verifier(gate: ProjectGate, board: TaskBoard, { diff, review, reviewMod
   const team = { gate, board, repairedBy: ENGINEER, planners: [MANAGER, PLANNER] };
   return defineRole({
     name: VERIFIER,
+    description: INTRODUCTION,
     profile: "Verifier",
     // A review that cannot be paid is left out.
     budgetShare: 1,
@@ -164,6 +197,7 @@ function verifier(gate: ProjectGate, board: TaskBoard, { diff, review, reviewMod
 function planner(gate: ProjectGate, board: TaskBoard): Role {
   return defineRole({
     name: PLANNER,
+    description: INTRODUCTION,
     profile: "Project Manager",
     goal: "divide the work so that engineers do it side by side",
     watch: [],

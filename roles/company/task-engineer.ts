@@ -1,8 +1,10 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { doneTool, giveUpTool, installTool, testRequest, type WorkReport } from "../../actions/company/project-gate.ts";
+import { doneTool, installTool, testRequest } from "../../actions/company/project-gate.ts";
+import { disputeTool, giveUpTool, type WorkReport } from "../../actions/company/work-report.ts";
 import { taskIn, taskFaults } from "../../actions/company/task-board.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
+import { roleCard } from "../../actions/prompt.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import { type Action, type Message, type Role, type RoleContext, UsageError } from "../../src/index.ts";
 import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
@@ -16,13 +18,11 @@ interface TaskEngineerOptions extends CompanyMachine {
 
 export const IMPLEMENT_TASK = "ImplementTask";
 
-const STEPS = 20;
-
 const WORK = `You write one task of a product, while colleagues write the others. You work in a copy of the project: the code of the tasks that yours needs is there, and other code only throws "not written".
 
 The user's words decide. Write only the files of your task, and keep their exported names: colleagues use them. The files shown above are as they are now: do not read them again. Write all files of the task in one call of write_files, whole, and call done in the same reply: it checks the syntax and runs your tests, and tells what failed. When something failed, find the cause, change only what is wrong, and call done again.
 
-Tests are QA's. When one contradicts the order, or your task cannot be done in your files, give up and say why: another engineer ends it.`;
+Tests are QA's. One that contradicts the order goes back by dispute_test, once. When your task cannot be done in your files, give up and say why: another engineer ends it.`;
 
 /** Writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
@@ -39,26 +39,27 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
       doneTool({ gate: gate.at(folder), judge, asked: order && testRequest(order) }),
       ...(mayInstall ? [installTool(gate.at(folder))] : []),
       giveUpTool(),
+      disputeTool(),
     ];
   };
+  const profile = "Engineer";
   return worker({
     name,
-    profile: "Engineer",
+    profile,
     goal: "write a part of the product that passes its tests",
     cause: IMPLEMENT_TASK,
     action,
     workspace,
     budgetShare,
-    modes: { task: { tools: toolsIn(workspace), steps: STEPS } },
-    mode: () => "task",
+    tools: toolsIn(workspace),
     assign: async (rc) => {
       const order = newestOrder(rc.memory) as WorkOrder;
       const { task, fork } = presentTask(rc);
       const folder = await openFork(rc.steps, project(), fork);
       const wanted = new Set([...task.owns, ...task.tests]);
       const files = await assignedFiles(rc, folder, order, (path) => wanted.has(path));
-      const text = assignmentText(rc, { order, files, hasChecks: true, role: `You are an Engineer, named ${name}. ${WORK}` });
-      return { tools: toolsIn(folder, order, task, shownText(files)), steps: STEPS, task: text };
+      const text = assignmentText(rc, { order, files, role: roleCard({ name, profile }, WORK) });
+      return { tools: toolsIn(folder, order, task, shownText(files)), task: text };
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>
@@ -73,7 +74,7 @@ function presentTask({ memory, name }: RoleContext): NonNullable<ReturnType<type
 }
 
 function refusal(path: string, task: WorkTask | undefined): string | undefined {
-  if (isTestPath(path)) return "it is a test, and tests are QA's: make the code pass, or give up and say which test is wrong";
+  if (isTestPath(path)) return "it is a test, and tests are QA's: make the code pass, or hand the test back by dispute_test";
   const owns = task?.owns ?? [];
   return owns.includes(path) ? undefined : `your task writes only ${owns.join(", ")}; other files are a colleague's`;
 }

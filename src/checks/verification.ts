@@ -10,7 +10,7 @@ export interface Verdict {
   readonly id: string;
   readonly priority: Criterion["priority"];
   readonly outcome: Outcome;
-  readonly by: "command" | "browser" | "judgement" | "nothing";
+  readonly by: "command" | "browser" | "test" | "judgement" | "nothing";
   readonly evidence: string;
 }
 

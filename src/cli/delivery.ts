@@ -39,6 +39,7 @@ const DeliveryReportSchema = z.object({
   assumptions: z.array(z.string()),
   summary: z.string(),
   round: z.number(),
+  reason: z.string().optional(),
   unmerged: z
     .array(z.object({ id: z.string(), title: z.string(), by: z.string().optional(), why: z.string(), keptIn: z.string().optional() }))
     .optional(),
@@ -147,13 +148,14 @@ export function checksText(value: unknown) {
 }
 
 export function deliveryRows(delivery: DeliveryReport, style: Style): readonly Fact[] {
-  const { verification, complaints, assumptions, unmerged = [] } = delivery;
+  const { verification, complaints, assumptions, reason, unmerged = [] } = delivery;
   const { verdicts, suites, faults } = verification;
   const sorted = verdicts.toSorted((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome));
   const isAllProven = verdicts.every(({ outcome }) => outcome === "proven");
   const paint = (outcome: Outcome): ((text: string) => string) =>
     outcome === "proven" ? style.good : outcome === "failed" ? style.bad : style.warn;
   return [
+    ...(reason === undefined ? [] : [["Ended", style.warn(shown(inOneLine(reason), EVIDENCE))] as Fact]),
     ["Criteria", (isAllProven ? style.good : style.warn)(outcomesText(delivery))],
     ...sorted
       .slice(0, SHOWN)

@@ -136,13 +136,8 @@ function noReply(idea: DemoIdea, task: string, cause?: unknown): ModelError {
   return new ModelError("MODEL_SCRIPT", `${expected}. ${advice}`, { data: { task: task.slice(0, 200), mayHaveRun: false }, cause });
 }
 
-const NAME = /\bnamed ([A-Za-z]{1,20})\b/;
-/** Workers have their name at the end of their task, others in the system message. */
-const WORKER = /^## Your role\n.*?\bnamed ([A-Za-z]{1,20})\b/m;
+const ROLE = /^## Your role\n.*?\bnamed ([A-Za-z]{1,20})\b/m;
 const LATER = /^#+ The user's later words, (\d+)\n+(.*)$/gm;
-const PRESENT = /^#+ The user's words\n+(.*)$/m;
-/** Only the product manager reads later words below the first ones. */
-const FIRST = /^#+ The user's first words$/m;
 
 /**
  * The text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without ending holds the files that
@@ -150,15 +145,13 @@ const FIRST = /^#+ The user's first words$/m;
  * Nothing but the request decides, so that a run that another process continues gets the same replies.
  */
 async function companyReply(idea: DemoIdea, { messages }: ChatRequest): Promise<ScriptedReply> {
-  const textOf = (wanted: "system" | "user"): string =>
-    messages.flatMap(({ role, content }) => (role === wanted && content !== undefined ? [content] : [])).join("\n\n");
-  const said = textOf("user");
+  const said = messages.flatMap(({ role, content }) => (role === "user" && content !== undefined ? [content] : [])).join("\n\n");
   const later = new Map([...said.matchAll(LATER)].map(([, number, words = ""]) => [number, words.trim()]));
-  const words = [...later.values(), ...(FIRST.test(said) ? [PRESENT.exec(said)?.[1]?.trim() ?? ""] : [])];
+  const words = [...later.values()];
   const part = words.length === 0 ? "first" : words.length === 1 && words[0] === idea.change ? "change" : undefined;
   if (part === undefined) throw noReply(idea, "another change");
-  const role = (WORKER.exec(said) ?? NAME.exec(textOf("system")))?.[1]?.toLowerCase() ?? "";
-  const isDerived = said.startsWith("# Derive\n");
+  const role = ROLE.exec(said)?.[1]?.toLowerCase() ?? "";
+  const isDerived = /^# Derive$/m.test(said);
   const step = isDerived
     ? "derive"
     : messages.filter((message) => message.role === "assistant" && message.toolCalls !== undefined).length + 1;

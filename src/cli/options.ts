@@ -65,7 +65,7 @@ export const BOUNDS = {
     later: "dollars it may spend in all",
   }),
   investment: option("--investment <usd>", "", { value: "dollars", alias: "budget" }),
-  rounds: option("-n, --rounds <n>", "most rounds, also --n-round (default 60, with --crew waterfall 20)", {
+  rounds: option("-n, --rounds <n>", "most rounds, also --n-round (default 150, with --crew waterfall 20)", {
     value: "count",
     max: 100_000,
     config: "rounds",

@@ -67,7 +67,7 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
     ...{ usage, byRole, byModel, isScripted, failures, store, fork },
     cost: { ...cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
     deadLetters: result.deadLetters.length,
-    goOn: next.goOn,
+    goOn: next.goOn ?? (isProven === false && delivery !== undefined ? next.resume : undefined),
     replies: next.replies,
     otherModel: isScripted ? undefined : next.otherModel,
     tell: delivery === undefined || isScripted ? undefined : next.tell,
@@ -105,6 +105,8 @@ function deniedIn({ metadata }: Message): Answer {
 export interface NextSteps {
   /** Continues the run; undefined when it is finished. */
   readonly goOn?: string;
+  /** Continues a run that is finished without a product that is done. */
+  readonly resume?: string;
   /** Says something to a finished run; undefined while it is not finished. */
   readonly tell?: string;
   /** Shows replies that fit no schema, and tries another model; undefined for other ends. */
@@ -123,7 +125,7 @@ export function nextSteps(
   const ids = questions.map(({ id }) => id);
   const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, MIN_LETTERS)} "..."`);
   if (status === "moved") return { answers };
-  if (status === "finished") return { answers, tell: `troupe tell ${run} "..."` };
+  if (status === "finished") return { answers, tell: `troupe tell ${run} "..."`, resume: `troupe resume ${run}` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
   // A question that was answered with no would be answered so again.
   const again = error?.code === "NOT_APPROVED" ? " --reuse none" : "";

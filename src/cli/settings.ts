@@ -81,7 +81,7 @@ const DEFAULT_BUDGET = usd(3);
 /** A company finishes long before; a debate may never end. */
 const DEFAULT_ROUNDS = 20;
 /** More than `companyRounds` of `troupe/roles`: the software company ends by itself, and a chain of tasks is not cut off. */
-const COMPANY_ROUNDS = 60;
+const COMPANY_ROUNDS = 150;
 const DEFAULT_STEPS = 30;
 
 export function runSettings(flags: Flags, env: Variables, files: FolderFiles = NO_FOLDERS): RunSettings {

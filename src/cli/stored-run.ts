@@ -1,11 +1,14 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { maskSecrets } from "../kernel/mask.ts";
 import { listed } from "../kernel/value-text.ts";
+import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import { type Journal, knownRun, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
+import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { readAbout } from "./about.ts";
 import type { Flags } from "./options.ts";
@@ -118,9 +121,29 @@ async function claimedRun({ journal, name }: Store, given: string | undefined): 
     }
   }
   if (refusal !== undefined) throw refusal;
+  const newest = runs.at(-1);
+  const isOpen = newest !== undefined && (await openWork((await loadRun(journal, newest.runId)).state)) !== undefined;
+  if (isOpen) return claim(newest.runId);
   const why = runs.length === 0 ? "there is none yet" : "all that this command began are finished";
   const expected = `Expected a run in ${shown(name, 200)} to continue, but ${why}`;
   throw new UsageError("RUN_NONE", `${expected}. Begin one: troupe "Create a 2048 game"`);
+}
+
+/** What a company is given to continue with, where its run has ended and its product is not done. */
+export async function openWork(state: RunState): Promise<Message | undefined> {
+  const about = readAbout(state.about ?? null);
+  if (about === undefined) return undefined;
+  // Commands that only list runs load no company.
+  const [{ provesProduct }, { continuedWork }] = await Promise.all([
+    import("./company.ts"),
+    import("../../roles/company/software-company.ts"),
+  ]);
+  return provesProduct(about) ? continuedWork(resultOf(state).messages) : undefined;
+}
+
+/** The result of a run that is at its end. */
+export function resultOf(state: RunState): RunResult {
+  return runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
 }
 
 /** True for a run that this command began and that has not ended as finished. */

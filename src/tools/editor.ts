@@ -93,7 +93,7 @@ async function viewed(editing: Editing, path: string, range: readonly number[] |
     return toolOutput(view.text);
   }
   const list = await listed(editing, path);
-  return list.error === undefined ? list : toolFailure(found.kind === "unfit" ? found.reason : absent(path));
+  return list.error === undefined ? list : found.kind === "unfit" ? toolFailure(found.reason) : absent(path);
 }
 
 async function listed({ files, ctx }: Editing, under: string | undefined): Promise<ToolResult> {
@@ -102,7 +102,7 @@ async function listed({ files, ctx }: Editing, under: string | undefined): Promi
     const { paths } = await surveyFiles(files.workspace, { under, signal: ctx.signal });
     return { count: paths.length, paths: paths.slice(0, LISTED) };
   });
-  if (all.count === 0) return under === undefined ? toolOutput("(the project has no files)") : toolFailure(absent(under));
+  if (all.count === 0) return under === undefined ? toolOutput("(the project has no files)") : absent(under);
   const rest = all.count > LISTED ? `\n[${LISTED} of ${all.count} files; view a folder below, or search]` : "";
   return toolOutput(all.paths.join("\n") + rest);
 }
@@ -130,7 +130,7 @@ async function checked({ rules, ctx }: Editing, path: string, done: string): Pro
 async function changed(editing: Editing, path: string, change: (text: string) => TextEdit): Promise<ToolResult> {
   const { files, history, ctx, rules } = editing;
   const found = await files.read(ctx, path);
-  if (found.kind !== "text") return toolFailure(found.kind === "unfit" ? found.reason : absent(path));
+  if (found.kind !== "text") return found.kind === "unfit" ? toolFailure(found.reason) : absent(path);
   history.seeFirst(path, rules.shown?.(path));
   if (history.isChanged(path, found.text))
     return toolFailure(`Expected ${path} as you saw it, but someone has changed it since. View it again, then edit.`);
@@ -158,8 +158,9 @@ function around(edit: Extract<TextEdit, { kind: "edited" }>, before: string): Li
   return { from: Math.max(1, edit.line - AROUND), to: edit.line + Math.max(0, grown) + AROUND };
 }
 
-function absent(path: string): string {
-  return `Expected a file at ${visible(path)}, but nothing is there. View the folder to see what is.`;
+function absent(path: string): ToolResult {
+  const text = `Expected a file at ${visible(path)}, but nothing is there. View the folder to see what is.`;
+  return toolFailure(text, { data: { missing: path } });
 }
 
 function missing(name: string): ToolResult {

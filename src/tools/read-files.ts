@@ -56,7 +56,7 @@ export function readFilesTool(options: ReadFilesOptions): Tool {
   });
 }
 
-type Read = { readonly kind: "shown" | "fault"; readonly text: string };
+type Read = { readonly kind: "shown" | "fault"; readonly text: string; readonly missing?: string };
 
 async function readFiles(
   files: ToolFiles,
@@ -69,7 +69,9 @@ async function readFiles(
     const path = checkPath(given);
     const found = await files.read(ctx, path);
     if (found.kind === "unfit") return { kind: "fault", text: found.reason };
-    if (found.kind === "missing") return { kind: "fault", text: `Expected a file at ${visible(path)}, but nothing is there.` };
+    if (found.kind === "missing") {
+      return { kind: "fault", text: `Expected a file at ${visible(path)}, but nothing is there.`, missing: path };
+    }
     if (room <= 0) return { kind: "fault", text: `Not read: ${path}. It is too much at once; ask for it in another call.` };
     const range = from === undefined && to === undefined ? undefined : { from: from ?? 1, to: to ?? Infinity };
     const view = lineView(found.text, { range, limit: room, isNumbered: false });
@@ -82,5 +84,6 @@ async function readFiles(
   const textsOf = (kind: Read["kind"]): string[] => all.filter((one) => one.kind === kind).map(({ text }) => text);
   const [output, faults] = [textsOf("shown").join("\n\n"), textsOf("fault").join("\n")];
   if (faults === "") return toolOutput(output);
-  return toolFailure(faults, output === "" ? {} : { output });
+  const [missing] = all.flatMap((one) => one.missing ?? []);
+  return toolFailure(faults, { ...(output === "" ? {} : { output }), ...(missing === undefined ? {} : { data: { missing } }) });
 }

@@ -157,7 +157,7 @@ describe("one who repairs", () => {
     const news = [found("A2", 1)];
     const all = [ordered(first), said("Adds."), found("A9", 0), later, said("Subtracts."), found("A1", 0), said("Again."), ...news];
     const none = { text: "", files: new Map<string, string>() };
-    const parts = { order: first, files: { design: none, others: none }, hasChecks: true, role: "" };
+    const parts = { order: first, files: { design: none, others: none }, role: ["Your role", ""] as const };
     const text = assignmentText({ name: "Alex", news, memory: Object.assign(new Memory(), { get: () => all }) }, parts);
     const attempts = "- You said: Subtracts.\n- Then the verification found: A1\n- You said: Again.";
     expect(text).toContain(`## Your work so far\n${attempts}\n\n## From Vera\nFAILED A2`);

@@ -183,6 +183,31 @@ describe("a product of size L", () => {
     expect(tried.delivery.isDone).toBe(true);
   });
 
+  it("has tasks whose engineers can hand a test back to QA", async () => {
+    const [right, ...others] = tests as [(typeof tests)[0], ...typeof tests];
+    const wrong = { ...right, content: right.content.replace(", 5)", ", 6)") };
+    const dispute = ["dispute_test", { file: right.path, test: "A1: add", criterion: "A1", why: "2 and 3 are 5." }] as const;
+    const tried = await work({
+      Edward: [calling(files(wrong, ...others), done), calling(files(right), ["done", { summary: "A1: it is 5." }])],
+      Ann: [writes(add), calling(dispute), calling(done), writes(calc)],
+    });
+    expect(wrong.content).not.toBe(right.content);
+    expect([tried.result.error?.message, tried.delivery.isDone, tried.delivery.unmerged]).toEqual([undefined, true, undefined]);
+    expect(await tried.workspace.read(right.path)).toBe(right.content);
+    const asked = tried.model.calls.filter((request) => roleIn(request) === "Edward");
+    expect(String(asked[1]?.messages[1]?.content)).toContain("2 and 3 are 5.");
+  });
+
+  it("does not report as unmerged what its last engineer took up, also when the whole is not done", async () => {
+    const given = calling(["give_up", { why: "It is too hard." }]);
+    const tried = await work({
+      Ben: [calling(reads(times.path), files(code("times", "return a - b;"))), given],
+      Ann: [writes(add)],
+      Alex: [calling(["take_work", { task: "product" }]), given],
+    });
+    expect(tried.delivery).toMatchObject({ isDone: false, unmerged: [{ id: "whole" }] });
+  });
+
   it("has tasks that are done only when their tests pass, whatever those of others do", async () => {
     const wrong = code("add", "return a - b;");
     const tried = await work({ Ann: [writes(wrong), calling(files(add), done), writes(calc)] });

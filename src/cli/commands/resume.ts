@@ -1,11 +1,9 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
-import { maskSecrets } from "../../kernel/mask.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
-import { runResult } from "../../runtime/run-result.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
@@ -22,7 +20,7 @@ import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
-import { chosenQuestion, idList, type LoadedRun, shortIdIn, withHeldRun } from "../stored-run.ts";
+import { chosenQuestion, idList, type LoadedRun, openWork, resultOf, shortIdIn, withHeldRun } from "../stored-run.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
@@ -34,6 +32,12 @@ export function resume(session: Session, flags: Flags, id?: string): Promise<Exi
   refuseFixed(flags);
   return withHeldRun(session, flags, id, async (store, run) => {
     const { runId, state } = run;
+    const open = isFinished(state) ? await openWork(state) : undefined;
+    if (open !== undefined) {
+      session.screen.say(session.screen.style.strong(`Continuing run ${shown(runId, 100)}, whose product is not done.`));
+      const begin = (team: Team, o: ResumeOptions): Run => team.resume(runId, { ...o, add: [open] });
+      return continueRun(session, { store, run, flags, hasMessage: true, begin });
+    }
     if (isFinished(state)) return printFinished(session, store, run);
     session.screen.say(session.screen.style.strong(`Continuing run ${shown(runId, 100)}, ${endOf(state)}.`));
     // A run that was cut off before it had its idea gets it now.
@@ -51,7 +55,7 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   const { screen, host, interruptions } = session;
   const about = aboutOf(runId, state.about);
   screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
-  const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
+  const result = resultOf(state);
   const short = await shortIdIn(store.journal, runId);
   const finished = resultReport(result, {
     out: about.out,

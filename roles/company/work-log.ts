@@ -1,0 +1,220 @@
+import { type Dispute, type WorkReport, WorkReportSchema } from "../../actions/company/work-report.ts";
+import { TroupeError } from "../../src/index.ts";
+import { type AgentMemory, type Mind, Net, type NetState, react } from "../../src/agent/index.ts";
+
+/** Replies in a row that do nothing: no tool is called, arguments cannot be read, a file is not there. */
+const MOST_SLIPS = 10;
+/** Where no budget binds: tokens and milliseconds of one role for one order. */
+const MOST_TOKENS = 2_000_000;
+const MOST_TIME = 7_200_000;
+/** Times that a failure may come; before the last its engineer is asked for another approach. */
+const MOST_EQUAL = 3;
+/** Steps of one activation. Tokens, time and money end the work long before. */
+export const MOST_STEPS = 1_000;
+
+const SAME_AGAIN =
+  "These are the same failures as before, so the last change did not help. Change the strategy: read the criterion and the file again, say what is really wrong, and write that part from scratch. If they come once more, your work ends.";
+
+type Called = Awaited<ReturnType<Mind["act"]>>[number];
+
+interface Facts {
+  readonly dispute?: Dispute;
+  readonly red?: readonly string[];
+  readonly taken?: string;
+  readonly missing?: string;
+}
+
+interface WorkLogOptions {
+  /** What the role has spent on the order before. */
+  readonly spent: NonNullable<WorkReport["spent"]>;
+  /** False: the budget of the run binds. */
+  readonly isUnpriced: boolean;
+  /** Milliseconds; the same in each replay. */
+  readonly now: () => number;
+}
+
+/**
+ * What happened in one activation of a worker, and why it must end. It is a function of the replies and the results of the calls, so that a
+ * resumed activation comes to the same.
+ *
+ * `WorkLog.L1` no step is counted: slips, equal failures, tokens and time end the work, each with its reason (`limit`). `WorkLog.L2` no dispute of a
+ * reply is lost, whatever the other calls of the reply do (`report`).
+ */
+export class WorkLog {
+  readonly #options: WorkLogOptions;
+  readonly #began: number;
+  readonly #disputes: Dispute[] = [];
+  readonly #red = new Set<string>();
+  readonly #taken = new Set<string>();
+  readonly #notRun: string[] = [];
+  readonly #failures = new Map<string, number>();
+  #failing: string | undefined;
+  #slips = 0;
+  #tokens = 0;
+  #unchanged = 0;
+  #hasChanged = false;
+  #end: string | undefined;
+
+  constructor(options: WorkLogOptions) {
+    this.#options = options;
+    this.#began = options.now();
+  }
+
+  get isDisputed(): boolean {
+    return this.#disputes.length > 0;
+  }
+
+  /** Why no further step may begin. */
+  get limit(): string | undefined {
+    const { isUnpriced } = this.#options;
+    const { tokens, ms } = this.#spent;
+    if (this.#end !== undefined || !isUnpriced) return this.#end;
+    if (tokens >= MOST_TOKENS) return `The work took ${tokens} tokens, of at most ${MOST_TOKENS} where no budget is set.`;
+    return ms >= MOST_TIME
+      ? `The work took ${Math.round(ms / 60_000)} minutes, of at most ${MOST_TIME / 60_000} where no budget is set.`
+      : undefined;
+  }
+
+  get #spent(): NonNullable<WorkReport["spent"]> {
+    const { spent, now } = this.#options;
+    return { tokens: spent.tokens + this.#tokens, ms: spent.ms + now() - this.#began };
+  }
+
+  replied(tokens: number): void {
+    this.#tokens += tokens;
+  }
+
+  slipped(): void {
+    this.#slips += 1;
+    if (this.#slips >= MOST_SLIPS) this.#end = `${MOST_SLIPS} replies in a row did nothing: no tool was called, or no call could be made.`;
+  }
+
+  /** Returns the results as the worker is to read them. */
+  called(all: readonly Called[]): readonly Called[] {
+    if (all.length > 0 && all.every(isSlip)) this.slipped();
+    else this.#slips = 0;
+    return all.map((one) => this.#noted(one));
+  }
+
+  #noted(one: Called): Called {
+    const { call, outcome, result } = one;
+    const { name } = call.function;
+    const { dispute, red = [], taken } = factsOf(one);
+    if (dispute !== undefined) this.#disputes.push(dispute);
+    if (taken !== undefined) this.#taken.add(taken);
+    for (const test of red) this.#red.add(test);
+    if (outcome === "skipped") this.#notRun.push(`${name}: ${result.error ?? ""}`);
+    if (outcome === "ok" && CHANGING.has(name)) this.#hasChanged = true;
+    if (name !== "done" || outcome !== "failed") return one;
+    return this.#failed(result.error ?? "") ? { ...one, result: { ...result, error: `${result.error}\n\n${SAME_AGAIN}` } } : one;
+  }
+
+  /** True when the worker must change its approach. */
+  #failed(text: string): boolean {
+    const count = (this.#failures.get(text) ?? 0) + 1;
+    this.#failures.set(text, count);
+    this.#unchanged = this.#hasChanged || this.#failing === undefined ? 1 : this.#unchanged + 1;
+    [this.#hasChanged, this.#failing] = [false, text];
+    const [first = ""] = text.split("\n");
+    if (this.#unchanged >= MOST_EQUAL) this.#end = `Nothing changed: no file was written, and the checks stay red. ${first}`;
+    else if (count >= MOST_EQUAL) this.#end = `The same failure came a third time, also after another approach was asked for. ${first}`;
+    return count > 1 || this.#unchanged > 1;
+  }
+
+  report(report: WorkReport): WorkReport {
+    const lists = { disputes: this.#disputes, red: [...this.#red], taken: [...this.#taken], notRun: this.#notRun };
+    const filled = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+    const failing = report.status === "finished" || this.#failing === undefined ? {} : { failing: this.#failing };
+    const all = { ...report, ...filled, ...failing, spent: this.#spent };
+    if (!this.isDisputed) return all;
+    return { ...all, status: "disputed", summary: [...this.#disputes.map(({ why }) => why), report.summary].join("\n").trim() };
+  }
+}
+
+/** Tools that may change files. */
+const CHANGING: ReadonlySet<string> = new Set(["write_files", "editor", "shell", "take_work", "install_packages"]);
+
+function factsOf({ outcome, result: { data } }: Called): Facts {
+  const isKnown = outcome === "ok" || outcome === "failed";
+  return isKnown && typeof data === "object" && data !== null ? (data as Facts) : {};
+}
+
+function isSlip(one: Called): boolean {
+  return one.outcome === "invalid" || one.outcome === "unknown" || (one.outcome === "failed" && factsOf(one).missing !== undefined);
+}
+
+/** The net of all workers: reasoning and acting in turns, until the work is handed over or its log says that it must end. */
+export function workNet(log: WorkLog): Net {
+  const net = react();
+  const [reasoning, action, answer] = ["reasoning", "action", "answer"].map((name) => net.state(name)) as [NetState, NetState, NetState];
+  const end = (memory: AgentMemory, report: WorkReport): void => {
+    memory.answer = { text: JSON.stringify(log.report(report)), status: "success" };
+    memory.done = true;
+  };
+  const after = (memory: AgentMemory): void => {
+    const said = memory.done && memory.answer !== undefined ? reportIn(memory.answer.text) : undefined;
+    if (said !== undefined) return end(memory, said);
+    if (log.isDisputed) return end(memory, { status: "disputed", summary: "" });
+    if (log.limit !== undefined) end(memory, { status: "stuck", summary: log.limit });
+  };
+  return new Net({
+    name: "work",
+    start: (memory) => net.startOf(memory),
+    states: {
+      reasoning: {
+        async *run(memory, mind) {
+          try {
+            yield* reasoning.run(memory, heard(mind, memory, log));
+          } catch (error) {
+            // The net ends after fewer slips; what was said is remembered by then.
+            if (!TroupeError.isInstance(error) || error.code !== "AGENT_REPLY_UNUSABLE") throw error;
+          }
+          if (memory.nextAction === undefined && !memory.done) log.slipped();
+          if (memory.nextAction === undefined) after(memory);
+        },
+        nextState: (memory) => reasoning.nextState(memory),
+      },
+      action: {
+        sameStep: true,
+        async *run(memory, mind) {
+          // Before its piece: a memory that is done is not run on.
+          for await (const piece of action.run(memory, heard(mind, memory, log))) {
+            after(memory);
+            yield piece;
+          }
+        },
+        nextState: (memory) => action.nextState(memory),
+      },
+      answer,
+    },
+  });
+}
+
+function reportIn(text: string): WorkReport | undefined {
+  try {
+    return WorkReportSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const TOKEN = 4;
+
+/** A mind whose replies and calls the log hears of. */
+function heard(mind: Mind, memory: AgentMemory, log: WorkLog): Mind {
+  const { signal, clock, step, toolChoice, nextStepPrompt } = mind;
+  return {
+    ...{ signal, clock, step, toolChoice, nextStepPrompt },
+    read: (schema, question) => mind.read(schema, question),
+    warn: (code, text) => mind.warn(code, text),
+    act: async (calls) => log.called(await mind.act(calls)),
+    async *ask(question) {
+      const reply = yield* mind.ask(question);
+      const { usage } = reply;
+      // A server that does not say what it used.
+      const used = usage === undefined ? JSON.stringify(await memory.dump()).length / TOKEN : usage.inputTokens + usage.outputTokens;
+      log.replied(Math.ceil(used));
+      return reply;
+    },
+  };
+}
