@@ -1,15 +1,14 @@
 import { assignedFiles, assignmentText, type ShownText, shownText } from "../../actions/company/assignment.ts";
-import { doneTool, installTool, testRequest } from "../../actions/company/project-gate.ts";
-import { disputeTool, giveUpTool, type WorkReport } from "../../actions/company/work-report.ts";
+import { testRequest } from "../../actions/company/project-gate.ts";
+import type { WorkReport } from "../../actions/company/work-report.ts";
 import { taskIn, taskFaults } from "../../actions/company/task-board.ts";
 import { isTestPath, newestOrder, type WorkOrder, type WorkTask } from "../../actions/company/work-order.ts";
 import type { Verification } from "../../src/checks/index.ts";
 import { roleCard } from "../../actions/prompt.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import { type Action, type Message, type Role, type RoleContext, UsageError } from "../../src/index.ts";
-import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
 import { openFork, type Workspace } from "../../src/workspace/index.ts";
-import { COLLEAGUES, type CompanyMachine, worker } from "./worker.ts";
+import { COLLEAGUES, type CompanyMachine, companyTools, worker } from "./worker.ts";
 
 interface TaskEngineerOptions extends CompanyMachine {
   readonly name: string;
@@ -24,23 +23,16 @@ The user's words decide. Write only the files of your task, and keep their expor
 
 Tests are QA's. One that contradicts the order goes back by dispute_test, once. When your task cannot be done in your files, give up and say why: another engineer ends it.`;
 
+const NO_DISPUTE = "Your checks are the tests of your task. The engineer of the whole hands back checks of criteria.";
+
 /** Writes one task at a time, in a fork of the project. The project manager merges it. */
 export function taskEngineer(options: TaskEngineerOptions): Role {
-  const { name, workspace, sandbox, gate, project, action, mayInstall, budgetShare } = options;
+  const { name, workspace, gate, project, action, budgetShare } = options;
   const toolsIn = (folder: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
     const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, order?.tasks ?? []);
-    return [
-      writeFilesTool({ workspace: folder, refuse, shown }),
-      editorTool({ workspace: folder, refuse, shown }),
-      fileSearchTool({ workspace: folder }),
-      readFilesTool({ workspace: folder }),
-      shellTool({ workspace: folder, sandbox, refuse }),
-      doneTool({ gate: gate.at(folder), judge, asked: order && testRequest(order) }),
-      ...(mayInstall ? [installTool(gate.at(folder))] : []),
-      giveUpTool(),
-      disputeTool(),
-    ];
+    const own = { judge, asked: order && testRequest(order), refuse, shown, noDisputeOfChecks: NO_DISPUTE };
+    return companyTools({ ...options, workspace: folder, gate: gate.at(folder) }, own);
   };
   const profile = "Engineer";
   return worker({

@@ -32,13 +32,15 @@ export interface CompanyMachine extends MachineOptions {
 }
 
 interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
+  /** Why nothing is handed back. */
   readonly noDispute?: string | undefined;
+  readonly noDisputeOfChecks?: string | undefined;
 }
 
 /** Equal names, descriptions and order for all: providers put tools before the messages, so else no prompts would begin alike. */
 export function companyTools(machine: CompanyMachine, options: CompanyToolOptions): readonly Tool[] {
   const { workspace, sandbox, gate, mayInstall } = machine;
-  const { judge, asked, refuse, shown, noDispute } = options;
+  const { judge, asked, refuse, shown, noDispute, noDisputeOfChecks = noDispute } = options;
   return [
     writeFilesTool({ workspace, refuse, shown }),
     editorTool({ workspace, refuse, shown }),
@@ -47,7 +49,7 @@ export function companyTools(machine: CompanyMachine, options: CompanyToolOption
     readFilesTool({ workspace }),
     doneTool({ gate, judge, asked }),
     giveUpTool(),
-    disputeCheckTool(noDispute),
+    disputeCheckTool(noDisputeOfChecks),
     disputeTool(noDispute),
     ...(mayInstall ? [installTool(gate)] : []),
   ];
