@@ -106,6 +106,14 @@ describe("a reply that hands back two checks", () => {
   });
 });
 
+describe("a call behind the one that ends the work", () => {
+  it("is reported as not made, with the reason", async () => {
+    const { result } = await work({ ...rest, Alex: [calling(whole(RIGHT), done, files(adding(WRONG)))] });
+    const reports = result.messages.map(({ instructContent }) => instructContent as { readonly notRun?: readonly string[] } | undefined);
+    expect(reports.flatMap((report) => report?.notRun ?? [])).toEqual([expect.stringMatching(/^write_files: .*ended the work/)]);
+  });
+});
+
 const complaint = {
   text: "It fails on zero.",
   check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "0", "0"], stdout: { equals: "0" } }] },

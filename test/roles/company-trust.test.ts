@@ -111,6 +111,19 @@ describe("what may not be weakened", () => {
     expect(delivery?.assumptions).toEqual(["Numbers are decimal.", "A1 replaces an earlier criterion (P0): it prints the sum"]);
   });
 
+  it("is a criterion: a change names those that it removes, which must be there, and says so", async () => {
+    const more = { ...criteria[0], id: "A3", then: "it prints the sum in words" };
+    const removing = (...removed: readonly string[]) => brief("S", { criteria: [more], assumptions: [], removed });
+    const script = {
+      Alice: [brief("S"), removing("A9"), removing("A2")],
+      Alex: [...engineer, calling(done)],
+      Vera: [accepted, accepted],
+    };
+    const [, delivery] = await delivered(script, finding(), { told: "Words are fine." });
+    expect(delivery?.verification.verdicts.map(({ id }) => id)).toEqual(["A1", "A3"]);
+    expect(delivery?.assumptions.at(-1)).toBe("A2 is void, an earlier criterion (P1): it fails and names the word");
+  });
+
   it("are tests: one that QA removes in a dispute stays expected", async () => {
     const planned: (readonly string[] | undefined)[] = [];
     const verify = finding((request) => {
