@@ -9,8 +9,9 @@ const MOST_TOKENS = 2_000_000;
 const MOST_TIME = 7_200_000;
 /** Times that a failure may come; before the last its engineer is asked for another approach. */
 const MOST_EQUAL = 3;
-/** Steps of one activation. Tokens, time and money end the work long before. */
+/** Steps of one activation, and milliseconds without its model. Tokens, time and money end the work long before. */
 export const MOST_STEPS = 1_000;
+export const LONGEST_WORK = 86_400_000;
 
 const SAME_AGAIN =
   "These are the same failures as before, so the last change did not help. Change the strategy: read the criterion and the file again, say what is really wrong, and write that part from scratch. If they come once more, your work ends.";

@@ -17,7 +17,7 @@ import type { ForkedProject, Workspace } from "../../src/workspace/index.ts";
 import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
 import type { MachineOptions } from "../../src/tools/command.ts";
 import type { EditRules } from "../../src/tools/edit-history.ts";
-import { MOST_STEPS, WorkLog, workNet } from "./work-log.ts";
+import { LONGEST_WORK, MOST_STEPS, WorkLog, workNet } from "./work-log.ts";
 
 /** The names of the roles of which a company has one. */
 export const COLLEAGUES = { manager: "Alice", architect: "Bob", qa: "Edward", engineer: "Alex", planner: "Eve", verifier: "Vera" } as const;
@@ -101,6 +101,7 @@ export function worker(options: WorkerOptions): Role {
     defineRole({
       ...{ name, profile, goal, budgetShare, tools, watch: [], reactMode: "agent", actions: [action], maxReactLoop: MOST_STEPS },
       description: COMPANY,
+      timeout: LONGEST_WORK,
       ...work,
       // The assignment has what came before.
       agent: { permissions: allowing(tools), toolChoice: "required", terminate: false, recent: 0, ...work.agent },

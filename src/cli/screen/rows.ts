@@ -24,7 +24,15 @@ const TOKEN_CELLS = 8;
 const MAX_CELL = 400;
 const MIN_DOING = 14;
 const TOKEN_CHARACTERS = 4;
-const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files", "list files", "list changes", "wants approval"]);
+const QUICK: ReadonlySet<string> = new Set([
+  "commit",
+  "read files",
+  "hash files",
+  "list files",
+  "list changes",
+  "find the budget",
+  "wants approval",
+]);
 
 /** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
