@@ -15,7 +15,7 @@ export function roleModel(script: RoleScript, heard: (request: ChatRequest) => u
   return scriptedModel(
     async (request) => {
       await heard(request);
-      if (String(request.messages.at(-1)?.content).startsWith("# Derive")) return '{"outputs":[]}';
+      if (/^# Derive$/m.test(String(request.messages.at(-1)?.content))) return '{"outputs":[]}';
       const role = roleIn(request);
       const count = counts.get(role) ?? 0;
       counts.set(role, count + 1);

@@ -90,10 +90,10 @@ describe("a reply that hands back two checks", () => {
   it("WorkLog.L2 loses neither, and the work is not charged with them", async () => {
     const trial = await work({ ...rest, Alice: [brief("S", { criteria: wrong }), answer(0), answer(1)], Alex: [...Alex, calling(done)] });
     expect(trial.delivery).toMatchObject({ isDone: true, round: 0 });
-    expect(of(trial, "Alice").slice(1).map(lastIn)).toEqual([
-      expect.stringContaining("no one said of A1"),
-      expect.stringContaining("no one said of A2"),
-    ]);
+    const decided = of(trial, "Alice")
+      .map(lastIn)
+      .filter((text) => text.includes("# Reconsider"));
+    expect(decided).toEqual([expect.stringContaining("no one said of A1"), expect.stringContaining("no one said of A2")]);
   });
 
   it("shows again what failed, once there is an answer", async () => {
