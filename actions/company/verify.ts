@@ -1,4 +1,4 @@
-import { renderVerification, type Verdict, type Verification } from "../../src/checks/index.ts";
+import { renderVerification, type Verification } from "../../src/checks/index.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import { type ActionContext, type Address, type ChatModel, type Message, ROUTE_TO_ALL, TroupeError } from "../../src/index.ts";
 import { z } from "zod";
@@ -14,16 +14,16 @@ import {
   failureMarks,
   gateRequest,
   isDeliverable,
-  passedFiles,
   renderDelivery,
   restated,
   unmergedTasks,
   workSoFar,
   type WorkSoFar,
 } from "./delivery.ts";
-import { failingTests, type ProjectGate } from "./project-gate.ts";
+import type { ProjectGate } from "./project-gate.ts";
 import { type WorkReport, WorkReportSchema } from "./work-report.ts";
 import type { TaskBoard } from "./task-board.ts";
+import { withProofs } from "./test-proofs.ts";
 import { isTestPath, reviewedParts, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
 import { companyPrompt } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
@@ -108,7 +108,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const before = earlier.at(-1);
     const asked = gateRequest(order, before?.complaints ?? []);
     const found = withJudgements(await this.#options.gate.check(ctx.steps, asked), before);
-    const verification = await this.#withProofs(ctx, { order, earlier }, found);
+    const verification = await withProofs(ctx, this.files, { order, earlier }, found);
     const complaints = restated(before?.complaints ?? [], verification);
     const review = before?.continued === true ? undefined : before?.review;
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review, isReviewed: false };
@@ -218,41 +218,6 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const parts = [`Round ${rounds.length + 1} of repair. The verification found:`, evidenceOf({ complaints, verification })];
     return { repair: [...parts, ...(equal > 0 ? [SAME_AGAIN] : [])].join("\n\n") };
   }
-
-  /** A passing test that has the id of a criterion in its title, and was seen failing, proves it where no check can run. */
-  async #withProofs(ctx: ActionContext<readonly []>, { order, earlier }: WorkSoFar, found: Verification): Promise<Verification> {
-    const open = found.verdicts.filter(({ outcome }) => outcome === "judged" || outcome === "not checked");
-    const passed = passedFiles(found.suites.filter(({ kind }) => kind === "passed"));
-    const reports = ctx.memory.get().flatMap(({ instructContent }) => WorkReportSchema.safeParse(instructContent).data?.red ?? []);
-    const seen = [...(order.red ?? []), ...reports, ...earlier.flatMap(({ verification }) => failingTests(verification))];
-    const tests = seen
-      // Old failures are left out of what was found, so such a test may fail still.
-      .filter((mark) => order.failedBefore?.includes(mark) !== true)
-      .map((mark) => ({ file: mark.slice(0, mark.indexOf(": ")), title: mark.slice(mark.indexOf(": ") + 2) }))
-      .filter(({ file, title }) => passed.has(file) && open.some(({ id }) => hasId(title, id)));
-    if (tests.length === 0) return found;
-    const files = new Map(
-      (await this.files.read(ctx, [...new Set(tests.map(({ file }) => file))])).map(({ path, content }) => [path, content]),
-    );
-    const there = tests.filter(({ file, title }) => files.get(file)?.includes(ownName(title)) === true);
-    const verdicts = found.verdicts.map((verdict): Verdict => {
-      const proof = open.includes(verdict) ? there.find(({ title }) => hasId(title, verdict.id)) : undefined;
-      if (proof === undefined) return verdict;
-      return { ...verdict, outcome: "proven", by: "test", evidence: `"${proof.title}" in ${proof.file} passes now, and failed before.` };
-    });
-    return { ...found, verdicts };
-  }
-}
-
-/** Such as `A3: an empty file is refused`, or `test_a3_empty_file`. */
-function hasId(title: string, id: string): boolean {
-  const literal = id.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`(?:^|[^a-z0-9])${literal}(?:$|[^a-z0-9])`, "i").test(title);
-}
-
-/** Without the names of what it is part of. */
-function ownName(title: string): string {
-  return /^[\w./]+::|^[\w.]+$/.test(title) ? (/\w+$/.exec(title)?.[0] ?? title) : title;
 }
 
 /** A check that its author wrote wrong is not charged to the engineer. */

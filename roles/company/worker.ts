@@ -1,5 +1,4 @@
 import { ProjectFiles } from "../../actions/project-files.ts";
-import { presentMessages } from "../../actions/company/delivery.ts";
 import { doneTool, type DoneToolOptions, installTool, type ProjectGate } from "../../actions/company/project-gate.ts";
 import { disputeCheckTool, disputeTool, giveUpTool, type WorkReport, WorkReportSchema } from "../../actions/company/work-report.ts";
 import type { PermissionPolicy, Tool } from "../../src/agent/index.ts";
@@ -17,7 +16,8 @@ import type { ForkedProject, Workspace } from "../../src/workspace/index.ts";
 import { editorTool, fileSearchTool, readFilesTool, shellTool, writeFilesTool } from "../../src/tools/index.ts";
 import type { MachineOptions } from "../../src/tools/command.ts";
 import type { EditRules } from "../../src/tools/edit-history.ts";
-import { LONGEST_WORK, MOST_STEPS, WorkLog, workNet } from "./work-log.ts";
+import { LONGEST_WORK, MOST_STEPS, WorkLog } from "./work-log.ts";
+import { boundsOf, workNet } from "./work-net.ts";
 
 /** The names of the roles of which a company has one. */
 export const COLLEAGUES = { manager: "Alice", architect: "Bob", qa: "Edward", engineer: "Alex", planner: "Eve", verifier: "Vera" } as const;
@@ -117,16 +117,6 @@ export function worker(options: WorkerOptions): Role {
     return message;
   };
   return roleOf(options.tools, { react });
-}
-
-/** What binds the work, and what the role has spent on the present order. */
-async function boundsOf(rc: RoleContext): Promise<ConstructorParameters<typeof WorkLog>[0]> {
-  const isBound = await rc.step("find the budget", {}, ({ budget }) => Promise.resolve(budget.isBinding !== false), { fresh: true });
-  const own = presentMessages(rc.memory).filter(({ sentFrom }) => sentFrom === rc.name);
-  const spent = own
-    .map(({ instructContent }) => WorkReportSchema.safeParse(instructContent).data?.spent)
-    .findLast((one) => one !== undefined);
-  return { spent: spent ?? { tokens: 0, ms: 0 }, isUnpriced: !isBound, now: () => rc.now() };
 }
 
 export function workAction(cause: string): Action<WorkReport> {
