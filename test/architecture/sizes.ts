@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 108_381;
+export const MAX_LINES = 108_629;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -18,10 +18,10 @@ export const MAX_NAMES = 544;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 3_701,
   roles: 2_231,
-  adapters: 12_129,
+  adapters: 12_324,
   agent: 4_351,
   checks: 4_871,
-  cli: 10_594,
+  cli: 10_647,
   client: 933,
   edges: 369,
   fleet: 1_738,
