@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
-import { errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import { isRecord } from "../kernel/value-kind.ts";
 import { COMMAND_TIMEOUT, type CommandOptions } from "../runtime/record/journal.ts";
 import { type Owners, unowned } from "../runtime/record/owners.ts";
+import { answerIn, answerText, commandText, MAX_WAITING, tooManyCommands } from "./command-answers.ts";
 import { hasDied, identityIn } from "./process-identity.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import type { Presence } from "./postgres-persistent-connection.ts";
@@ -13,8 +13,6 @@ import { isOwnerConnected, knownRow, NOBODY, type RunRow } from "./postgres-runs
 import { sessionChannel } from "./postgres-tables.ts";
 
 const LOOK = 1_000;
-const MAX_WAITING = 100;
-const MAX_LENGTH = 1_000_000;
 
 interface CommandRow {
   readonly id: string;
@@ -90,8 +88,6 @@ export class PostgresCommands {
   async #put(id: string, runId: string, { number, session }: RunRow, command: Json, timeout: number): Promise<void> {
     await this.#presence.connection.opened();
     const { schema, server } = this.#db;
-    const text = JSON.stringify(command);
-    if (text.length > MAX_LENGTH) throw tooLong("command", text.length);
     const put = await this.#db.rows(
       `WITH old AS (DELETE FROM ${schema}.commands WHERE number = $2 AND expires < now()),
          put AS (
@@ -101,11 +97,10 @@ export class PostgresCommands {
            ON CONFLICT (id) DO UPDATE SET sender = excluded.sender RETURNING id
          )
        SELECT pg_notify('${sessionChannel(server.schema, session)}', 'command') FROM put`,
-      [id, number, this.#presence.holder, timeout, text],
+      [id, number, this.#presence.holder, timeout, commandText(command)],
     );
     if (put.length > 0) return;
-    const full = `Expected at most ${MAX_WAITING} commands to wait for the owner of run ${runId}, got one more. Send fewer at once.`;
-    throw new JournalError("JOURNAL_FULL", full, { data: { runId } });
+    throw tooManyCommands(runId);
   }
 
   async #answered(id: string, runId: string, within: AbortSignal): Promise<Json> {
@@ -124,33 +119,11 @@ export class PostgresCommands {
   }
 
   async #answer(runId: string, { id, sender, command }: CommandRow): Promise<void> {
-    const answer = JSON.stringify(await this.#asked(runId, command));
+    const answer = await answerText(this.#owners, runId, command);
     const { schema, server } = this.#db;
     const text = `WITH answered AS (UPDATE ${schema}.commands SET answer = $2 WHERE id = $1 RETURNING id)
       SELECT pg_notify('${sessionChannel(server.schema, sender)}', 'answer ' || id) FROM answered`;
     // A sender that gets no answer has its own time limit.
     await this.#db.rows(text, [id, answer]).catch(() => undefined);
   }
-
-  async #asked(runId: string, command: string): Promise<{ readonly value: Json } | { readonly error: ReturnType<typeof errorRecord> }> {
-    try {
-      const value = await this.#owners.ask(runId, JSON.parse(command) as Json);
-      const { length } = JSON.stringify(value);
-      if (length > MAX_LENGTH) throw tooLong("answer", length);
-      return { value };
-    } catch (error) {
-      return { error: errorRecord(error) };
-    }
-  }
-}
-
-function tooLong(what: string, length: number): JournalError {
-  return new JournalError("JOURNAL_FULL", `Expected a ${what} of at most ${MAX_LENGTH} characters, got ${length}. Send less.`);
-}
-
-function answerIn(text: string): Json {
-  const { value = null, error } = JSON.parse(text) as { readonly value?: Json; readonly error?: unknown };
-  if (!isRecord(error)) return value;
-  const Failure = error["name"] === "UsageError" ? UsageError : JournalError;
-  throw new Failure(String(error["code"]), String(error["message"]), error["data"] === undefined ? {} : { data: error["data"] });
 }

@@ -181,12 +181,12 @@ export function sizeOf(file: string): number {
 export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,
-  version: 1,
+  version: 2,
   // A run is found by the JSON of its id, because SQLite cuts a string at a NUL. `head` is the checksum of its last event. The place of an event
   // is its run's number * 2^31 + its seq, so that events of a run are stored together and in order. A row has the events of one append: its place
   // is that of the first. A row of `chats` has a message that a model read and the conversation before it. `owner` is the process of the owner, or
   // how the last one left. The `head` of a snapshot is the checksum of the event before it. The list of a tenant, whose name and a dot begin the
-  // ids of its runs, reads only what it shows.
+  // ids of its runs, reads only what it shows. The `epoch` of a command is that of the owner who took it.
   schema: `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
    CREATE TABLE file.runs (
@@ -204,7 +204,11 @@ export const JOURNAL: FileKind = {
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;
    CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;
-   CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;`,
+   CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;
+   CREATE TABLE file.commands (
+     id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, expires INTEGER NOT NULL, epoch INTEGER, command TEXT NOT NULL, answer TEXT
+   ) STRICT;
+   CREATE INDEX file.commands_waiting ON commands (number) WHERE epoch IS NULL;`,
   error: (fault, message, o) => new JournalError(`JOURNAL_${fault.toUpperCase()}`, message, o),
 };
 

@@ -2,12 +2,14 @@ import { hash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { JournalError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import {
   takesEvents,
   takesRun,
   type Claim,
   type ClaimOptions,
+  type CommandOptions,
   type Journal,
   type ReleaseOptions,
   type RunInfo,
@@ -16,6 +18,7 @@ import {
 } from "../runtime/record/journal.ts";
 import { Owners } from "../runtime/record/owners.ts";
 import { encodeEvents } from "./event-rows.ts";
+import { SqliteCommands } from "./sqlite-commands.ts";
 import type { Database } from "./sqlite-database.ts";
 import { closedError, fileError, isBusy } from "./sqlite-errors.ts";
 import { createPrivately, type FileOptions, JOURNAL, OpenedFile } from "./sqlite-file.ts";
@@ -30,12 +33,20 @@ export class SqliteJournal implements Journal {
   readonly #locks: RunLocks;
   readonly #commits = new Commits((work) => this.#ask(work));
   readonly #owners = new Owners();
+  readonly #commands: SqliteCommands;
   #closing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: FileOptions) {
     this.#file = new OpenedFile(options);
     this.#locks = new RunLocks(options.file);
+    this.#commands = new SqliteCommands({
+      clock: options.clock,
+      owners: this.#owners,
+      ask: (work) => this.#ask(work),
+      commit: (work) => this.#commits.commit(work),
+      isFree: (runId) => this.#ask((db) => this.#locks.isFree(db, runId)),
+    });
   }
 
   create(runId: string): Promise<void> {
@@ -51,6 +62,7 @@ export class SqliteJournal implements Journal {
     if (!isOurs) await this.#ask((db) => runTable.knownRun(db, runId));
     const claim = await this.#holding(runId, (open) => runTable.giveEpoch(open, runId, isOurs));
     this.#owners.began(runId, claim.epoch, o);
+    if (o.command !== undefined) this.#commands.heed(runId, claim.epoch);
     return claim;
   }
 
@@ -79,6 +91,7 @@ export class SqliteJournal implements Journal {
     // `close` has released every run.
     if (this.#isClosed) return;
     this.#owners.ended(runId, epoch);
+    this.#commands.ignore(runId, epoch);
     const wasOurs = await this.#commits.commit((db) => runTable.endEpoch(db, runId, epoch, o));
     if (wasOurs) this.#locks.drop(runId);
   }
@@ -104,6 +117,11 @@ export class SqliteJournal implements Journal {
   /** In a transaction of its own: an append beside it may need less room. */
   async probe(): Promise<void> {
     await this.#ask((db) => db.transaction("IMMEDIATE", () => runTable.writeAndRemove(db)));
+  }
+
+  /** A command for an owner that takes none waits, because such an owner makes one change and leaves. */
+  command(runId: string, command: Json, o: CommandOptions = {}): Promise<Json> {
+    return this.#commands.send(runId, command, o);
   }
 
   async keepSnapshot(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void> {
@@ -150,6 +168,7 @@ export class SqliteJournal implements Journal {
     await this.#commits.settled();
     this.#isClosed = true;
     this.#owners.clear();
+    this.#commands.close();
     this.#locks.close();
     await this.#file.close();
   }
@@ -242,7 +261,7 @@ class RunLocks {
     return this.#held.has(runId);
   }
 
-  take(db: Database, runId: string): boolean {
+  take(db: Database, runId: string, timeout: number = LOCK_TIMEOUT): boolean {
     if (this.#isClosed) throw closedError();
     if (this.#held.has(runId)) return false;
     const file = this.#fileOf(runId);
@@ -250,13 +269,25 @@ class RunLocks {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       createPrivately(file);
-      lock = db.beside(file, LOCK_TIMEOUT);
+      lock = db.beside(file, timeout);
       lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     } catch (error) {
       lock?.close();
       throw isBusy(error) ? owned(runId, error) : fileError(JOURNAL, file, error);
     }
     this.#held.set(runId, lock);
+    return true;
+  }
+
+  /** Takes the lock for a moment, because the operating system ends that of a dead process. */
+  isFree(db: Database, runId: string): boolean {
+    try {
+      if (!this.take(db, runId, 0)) return false;
+    } catch (error) {
+      if (error instanceof JournalError && error.code === "RUN_OWNED") return false;
+      throw error;
+    }
+    this.drop(runId);
     return true;
   }
 

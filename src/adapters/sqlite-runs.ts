@@ -45,7 +45,7 @@ import {
 /** Places of a run. Its events begin at its number times this. */
 export const PLACES: number = 2 ** 31;
 const MAX_NUMBER = 2 ** 22 - 1;
-const NOBODY = 0;
+export const NOBODY = 0;
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
 interface OwnedHead extends RunHead {
@@ -146,6 +146,7 @@ export function giveEpoch(db: Database, runId: string, isOurs: boolean): Claim {
   const next = countOf(db.first("UPDATE epochs SET last = max(last, ?) + 1 RETURNING last", [epoch])?.[0]);
   const owner = former === "died" ? `${identityText()} ${diedBefore(events)}` : identityText();
   db.run("UPDATE runs SET epoch = ?, owner = ? WHERE number = ?", [next, owner, number]);
+  if (!isOurs) db.run("DELETE FROM commands WHERE number = ? AND epoch IS NOT NULL AND answer IS NULL", [number]);
   return { epoch: next, former };
 }
 
@@ -229,7 +230,8 @@ export function rewriteRun(db: Database, runId: string, epoch: number, blocks: r
 
 function emptyRun(db: Database, { number }: RunHead): void {
   db.run("DELETE FROM events WHERE place >= ? AND place < ?", [number * PLACES, (number + 1) * PLACES]);
-  for (const table of ["chats", "chat_messages", "tallies", "snapshots"]) db.run(`DELETE FROM ${table} WHERE number = ?`, [number]);
+  for (const table of ["chats", "chat_messages", "tallies", "snapshots", "commands"])
+    db.run(`DELETE FROM ${table} WHERE number = ?`, [number]);
 }
 
 const PROBE = 16 * 1024;

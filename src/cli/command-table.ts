@@ -119,7 +119,7 @@ const KNOWN_RUNS: Commands = {
     load: async () => (await import("./commands/resume.ts")).answerQuestion,
   },
   "tell <id> [text...]": {
-    text: "say something to a run, finished or not, and continue it",
+    text: "say something to a run: one that works hears it at its next step, one that has ended continues",
     usage: '[options] <id> "text"',
     args: { id: RUN, text: "what to say, in quotes; - reads it from standard input" },
     options: ["The text:", { file: "read the text from a file" }, "to", ...CONTINUED],

@@ -140,6 +140,7 @@ async function produced(session: Session, production: Production, company: Compa
   });
   if (printsWork) watchAgent(session, run);
   run.on("run.resumed", (event) => warnOfUncertain(session, event));
+  showNews(session, run);
   const stopping = (): void => {
     if (interruptions.first !== "pipe") screen.say(screen.style.warn("Stopping, and keeping what is there. Ctrl-C again ends at once."));
   };
@@ -176,6 +177,14 @@ function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: Sandbox
   if (!settings.runTests) return "not run (--no-run-tests)";
   if (sandbox.kind === "bubblewrap") return "run in bubblewrap";
   return sandbox.kind === "none" ? "run without isolation" : "not run";
+}
+
+/** Shows what users say to the run from other terminals. */
+function showNews({ screen }: Session, run: Run): void {
+  const show = (content: string): void => screen.say(screen.style.strong(`Received: ${shown(content, 200)}`));
+  const watch = (): unknown => run.on("message", ({ message }) => show(message.content));
+  // A run that never began has its error in its result.
+  run.started.then(watch, () => undefined);
 }
 
 /** Reports the calls that were in flight when the process died: they may have been billed, and they are made again. */

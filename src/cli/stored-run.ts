@@ -106,6 +106,10 @@ export function withHeldRun<T>(
   });
 }
 
+export function isOwned(error: unknown): error is JournalError {
+  return error instanceof JournalError && error.code === "RUN_OWNED";
+}
+
 async function claimedRun({ journal, name }: Store, given: string | undefined): Promise<readonly [runId: string, epoch: number]> {
   const claim = async (runId: string): Promise<readonly [string, number]> => [runId, (await journal.claim(runId)).epoch];
   if (given !== undefined) return claim(await storedRun(journal, given));
@@ -116,7 +120,7 @@ async function claimedRun({ journal, name }: Store, given: string | undefined): 
     try {
       return await claim(info.runId);
     } catch (error) {
-      if (!(error instanceof JournalError && error.code === "RUN_OWNED")) throw error;
+      if (!isOwned(error)) throw error;
       refusal ??= error;
     }
   }

@@ -7,6 +7,8 @@ import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts"
 export type Task =
   /** Claims the run, says `claimed` or why not, and stays. */
   | { readonly do: "hold"; readonly file: string; readonly run: string }
+  /** Claims the run, takes its commands, says `claimed`, and has nothing more to do. */
+  | { readonly do: "leave"; readonly file: string; readonly run: string }
   /** Goes on with every run for ever and says `run seq` for each event that is durable. */
   | { readonly do: "append"; readonly file: string; readonly runs: readonly string[] }
   /** Appends so many events, one by one, to a new run, and ends. */
@@ -40,6 +42,10 @@ async function work(task: Task): Promise<void> {
     say("claimed");
     setInterval(() => {}, 60_000);
     return;
+  }
+  if (task.do === "leave") {
+    await journal.claim(task.run, { command: async () => null });
+    return say("claimed");
   }
   if (task.do === "append") return void (await Promise.all(task.runs.map((run) => append(journal, run))));
   if (task.do === "fill") return fill(journal, task.run, task.count);

@@ -136,7 +136,7 @@ describe("two processes and one run", () => {
     const first = start(greeting(stub.url, "--json"), { cwd });
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
-    for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["tell", id, "red"], ["runs", "rm", id, "--yes"]]) {
+    for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["runs", "rm", id, "--yes"]]) {
       await expectRefusal(cwd, words, "RUN_OWNED");
     }
     const shown = await command(cwd, ["runs", "show", id, "--json"]);

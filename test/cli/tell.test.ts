@@ -88,6 +88,71 @@ describe("troupe tell", () => {
   });
 });
 
+/** An agent whose first call waits until the test opens it; the other calls are answered at once. */
+async function working(replies: Promise<void>): Promise<{ readonly stub: OpenAIStub; readonly asked: Promise<void> }> {
+  let called = (): void => {};
+  const asked = new Promise<void>((resolve) => (called = resolve));
+  const handler = async ({ messages }: OpenAIBody, n: number): Promise<StubReply> => {
+    called();
+    if (n === 0) await replies;
+    const wishes = new Set(JSON.stringify(messages).match(/(?:idea|wish) \w+/g));
+    return { text: `I heard ${[...wishes].join(" and ")}.` };
+  };
+  return { stub: await openaiStub({ handler }), asked };
+}
+
+describe("troupe tell while another process drives the run", () => {
+  it("has that process receive each text once, and show it; the run hears it at its next step", async () => {
+    const cwd = freshFolder();
+    let open = (): void => {};
+    const { stub, asked } = await working(new Promise((resolve) => (open = resolve)));
+    await using _ = stub;
+    const run = command(cwd, ["agent", "idea one", "--base-url", stub.url, "--model", "stub-1", "--out", "notes"]);
+    await asked;
+    const id = await newestIn(cwd);
+    const env = { SOME_API_KEY: "sk-of-the-teller-0123456789" };
+    const [told, other] = await Promise.all([
+      expectEnd(cwd, ["tell", id.slice(0, 6), "wish blue sk-of-the-teller-0123456789", "--json"], 0, "", { env }),
+      expectEnd(
+        cwd,
+        ["tell", id, "wish red", "--to", "Agent"],
+        0,
+        `Run ${id}, which another process drives, has received it. It goes to Agent`,
+      ),
+      expectRefusal(cwd, ["tell", id, "wish", "--to", "Nobody"], "(ROLE_UNKNOWN)"),
+    ]);
+    expect(linesIn(told.stdout)).toEqual([{ type: "told", runId: id, message: expect.any(String), recipients: ["Agent"] }]);
+    expect(other.stdout).toBe("");
+    open();
+    const { code, stderr, stdout } = await run;
+    expect([code, stdout + stderr]).toEqual([
+      0,
+      expect.stringMatching(/I heard idea one and wish (?:blue and wish red|red and wish blue)\./),
+    ]);
+    expect(stderr).toContain("Received: wish red");
+    const record = await exported(cwd, id);
+    expect(record).not.toContain("sk-of-the-teller");
+    const said = eventsIn((await command(cwd, ["runs", "events", id, "--json"])).stdout).flatMap((event) =>
+      event.type === "message" ? [event.message.content] : [],
+    );
+    expect(said.map((text) => text.slice(0, 9)).toSorted()).toEqual(["idea one", "wish blue", "wish red"]);
+    expect((await command(cwd, ["replay", id])).code).toBe(0);
+  });
+
+  it("continues the run itself when its owner dies without an answer", async () => {
+    await using stub = await parrot();
+    const { cwd, id } = await finished(stub);
+    const owner = sqlite({ path: join(cwd, ".troupe/runs.db") });
+    let took = (): void => {};
+    const isTaken = new Promise<void>((resolve) => (took = resolve));
+    await owner.claim(id, { command: () => (took(), new Promise(() => undefined)) });
+    const told = expectEnd(cwd, ["tell", id, "wish blue", "--base-url", stub.url], 0, "I heard wish blue.");
+    await isTaken;
+    await owner.close();
+    await told;
+  });
+});
+
 describe("a run that a program told something after its end", () => {
   it("is listed as told and shown as open, is exported and imported with it, and is what resume goes on with", async () => {
     const cwd = freshFolder();

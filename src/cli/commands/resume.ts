@@ -1,9 +1,12 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
+import { maskSecrets } from "../../kernel/mask.ts";
+import { giveCommand, isUnowned } from "../../fleet/remote-runs.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
+import { publishing } from "../../team/publishing.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
@@ -15,12 +18,23 @@ import { changesProject, crewOf, provesProduct, recordedParts, workerOf } from "
 import { assertSameModule, NO_PORTS, outputOf } from "../crew-file.ts";
 import { errorReport } from "../error-report.ts";
 import type { ExitCode } from "../errors.ts";
-import { canAsk, folderName, type Host } from "../host.ts";
+import { canAsk, folderName, type Host, secretsIn } from "../host.ts";
 import { refuseFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, produce } from "../production.ts";
 import { agrees, askPerson } from "../prompt.ts";
-import { chosenQuestion, idList, type LoadedRun, openWork, resultOf, shortIdIn, withHeldRun } from "../stored-run.ts";
+import {
+  chosenQuestion,
+  idList,
+  isOwned,
+  type LoadedRun,
+  loadRun,
+  openWork,
+  resultOf,
+  shortIdIn,
+  withHeldRun,
+  withRun,
+} from "../stored-run.ts";
 import { nextSteps, resultReport } from "../report.ts";
 import { printSummary } from "../screen/summary.ts";
 import { shown } from "../screen/text.ts";
@@ -161,23 +175,61 @@ async function answerText(text: string, host: Host): Promise<string> {
 
 const NAMED_ROLES = 20;
 
+const MAX_TRIES = 3;
+
+/** Gives the message to the process that drives the run, or continues a run that none drives. */
 export async function tell(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
-  const { screen, host } = session;
-  const text = await textOf(host, id, words, flags.file);
+  const text = await textOf(session.host, id, words, flags.file);
+  let said: Message | undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tellAtRest(session, flags, id, said ?? text);
+    } catch (error) {
+      if (!isOwned(error) || tries === MAX_TRIES) throw error;
+    }
+    // The message has one id, so that no owner publishes it twice.
+    said ??= createMessage(text, flags.to === undefined ? {} : { sendTo: flags.to });
+    if (await tellOwner(session, flags, id, said)) return 0;
+  }
+}
+
+function tellAtRest(session: Session, flags: Flags, id: string, said: Message | string): Promise<ExitCode> {
+  const { screen } = session;
   return withHeldRun(session, flags, id, (store, run) => {
     const { runId, state } = run;
-    const message = messageFor(state, text, flags.to);
-    screen.say(screen.style.strong(`Telling run ${shown(runId, 100)}, ${endOf(state)}: ${shown(text, 200)}`));
+    const message = messageFor(state, said, flags.to);
+    const text = shown(typeof said === "string" ? said : said.content, 200);
+    screen.say(screen.style.strong(`Telling run ${shown(runId, 100)}, ${endOf(state)}: ${text}`));
     const begin = (team: Team, o: ResumeOptions): Run => {
       const resumed = team.resume(runId, { ...o, add: [message] });
       resumed.on("message", ({ to }) => {
-        if (to.length > 0) screen.say(screen.style.faint(`It goes to ${idList([...to], NAMED_ROLES)}.`));
-        else screen.say(screen.style.warn("No role hears it: none watches what a user says. Name one: --to <role>."));
+        screen.say(to.length > 0 ? screen.style.faint(`It goes to ${idList([...to], NAMED_ROLES)}.`) : screen.style.warn(UNHEARD));
       });
       return resumed;
     };
     return continueRun(session, { store, run, flags, hasMessage: true, begin });
+  });
+}
+
+const UNHEARD = "No role hears it: none watches what a user says. Name one: --to <role>.";
+
+/** Has the message recorded by the process that drives the run. Returns false if that has left the run, which is then at rest. */
+function tellOwner(session: Session, flags: Flags, id: string, said: Message): Promise<boolean> {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
+    const { signal } = session.interruptions;
+    const change = publishing(messageFor((await loadRun(journal, runId, { signal })).state, said, flags.to));
+    const command = change.command(maskSecrets(secretsIn(session.host.env)));
+    const answer = await giveCommand(journal, runId, command, { signal }).catch((error: unknown) => {
+      if (!isUnowned(error)) throw error;
+    });
+    const receipt = answer === undefined ? undefined : change.result(answer);
+    if (receipt === undefined || receipt.waits) return false;
+    const { message, recipients } = receipt;
+    const by = recipients.length > 0 ? `It goes to ${idList(recipients, NAMED_ROLES)}, at the next step.` : UNHEARD;
+    const text = `Run ${shown(runId, 100)}, which another process drives, has received it. ${by}`;
+    await report(session, text, { type: "told", runId, message: message.id, recipients });
+    return true;
   });
 }
 
@@ -197,9 +249,9 @@ async function textOf(host: Host, id: string, words: readonly string[], file: st
   throw new UsageError("TEXT_MISSING", `Expected a text to tell the run, got none. Say: ${command} "make the buttons larger"`);
 }
 
-function messageFor({ roles }: RunState, text: string, to: string | undefined): Message | string {
-  if (to === undefined) return text;
-  if (roles.has(to)) return createMessage(text, { sendTo: to });
+function messageFor({ roles }: RunState, said: Message | string, to: string | undefined): Message | string {
+  if (to === undefined) return said;
+  if (roles.has(to)) return typeof said === "string" ? createMessage(said, { sendTo: to }) : said;
   const expected = `Expected the name of a role of the run, got --to ${shown(to, 60)}`;
   throw new UsageError("ROLE_UNKNOWN", `${expected}. There are: ${idList([...roles.keys()], NAMED_ROLES)}.`);
 }

@@ -128,7 +128,7 @@ export interface Journal {
   /**
    * Gives a command to the owner of the run, in whatever process, and returns its answer. Optional.
    *
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_UNOWNED` without a living owner, `RUN_OWNED` for one that takes no commands, and errors of the owner
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_UNOWNED` without a living owner, `RUN_OWNED` for one that takes none if it can be seen, errors of the owner
    * @throws TimeoutError, ControlError: whether the owner got the command is unknown
    */
   command?(runId: string, command: Json, o?: CommandOptions): Promise<Json>;

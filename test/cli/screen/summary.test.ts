@@ -174,7 +174,9 @@ describe("checksText", () => {
     const reason =
       "The sandbox has no pytest, which these tests need. Install it, on Debian and Ubuntu with: apt-get install python3-pytest";
     const suite = { language: "python", kind: "not run", total: 0, passed: 0, failed: 0, skipped: 0, reason };
-    const told = checksText({ verdicts: [], suites: [suite], faults: [] });
-    expect(told).toEqual({ isGreen: false, text: `tests in python: not run, ${reason}` });
+    expect(checksText({ verdicts: [], suites: [suite], faults: [] })).toEqual({
+      isGreen: false,
+      text: `tests in python: not run, ${reason}`,
+    });
   });
 });
