@@ -1,10 +1,11 @@
 import type { ActionContext, Address, Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
-import { bullets } from "../markdown.ts";
+import { bullets, shortened } from "../markdown.ts";
 import { companyPrompt } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
 import type { ProjectGate } from "./project-gate.ts";
+import { seenFiles } from "./project-view.ts";
 import { WorkReportSchema } from "./work-report.ts";
 import { newestOrder, orderFiles, renderCriteria, reviewedParts, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
@@ -26,6 +27,15 @@ const INSTRUCTION = `An engineer says that the check of a criterion contradicts 
 
 const VACUOUS = "Its correction holds without any product, so it would prove nothing.";
 
+/** Characters. */
+const EVIDENCE = 6_000;
+
+interface Objection {
+  readonly id: string;
+  readonly why: string;
+  readonly failing: string;
+}
+
 interface Decision {
   readonly order: WorkOrder;
   readonly answer: string;
@@ -45,11 +55,11 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
 
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
     const { disputed: _disputed, ...order } = newestOrder(ctx.memory) as WorkOrder;
-    const { disputes = [] } = WorkReportSchema.parse(ctx.news.at(-1)?.instructContent);
+    const { disputes = [], failing = "" } = WorkReportSchema.parse(ctx.news.at(-1)?.instructContent);
     const decisions: Decision[] = [];
     for (const { criterion, why } of disputes) {
       const before = decisions.at(-1)?.order ?? order;
-      if (criterion !== undefined) decisions.push(await this.#decided(ctx, before, { id: criterion, why }));
+      if (criterion !== undefined) decisions.push(await this.#decided(ctx, before, { id: criterion, why, failing }));
     }
     const tests = disputes.flatMap(({ criterion, why }) => (criterion === undefined ? [why] : []));
     const next: WorkOrder = { ...(decisions.at(-1)?.order ?? order), ...(tests.length === 0 ? {} : { disputed: tests }) };
@@ -67,11 +77,13 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
     return message;
   }
 
-  async #decided(ctx: ActionContext<readonly []>, order: WorkOrder, { id, why }: { id: string; why: string }): Promise<Decision> {
+  async #decided(ctx: ActionContext<readonly []>, order: WorkOrder, { id, why, failing }: Objection): Promise<Decision> {
     const [disputed] = order.criteria.filter((criterion) => criterion.id === id);
     const own = [
       ["The criterion", disputed === undefined ? `There is none with the id ${id}.` : renderCriteria({ criteria: [disputed] })],
       ["The engineer's objection", why],
+      ["What the checks found last", shortened(failing, EVIDENCE)],
+      ["Files of the project", await ctx.step("see files", { why }, () => seenFiles(this.#options.gate.workspace, why), { fresh: true })],
     ] as const;
     const prompt = companyPrompt({ role: ctx.role, shared: reviewedParts(order), task: "Reconsider", instruction: INSTRUCTION, own });
     const { reasons, isWrong, check } = await ctx.ask(prompt, { schema: AnswerSchema });

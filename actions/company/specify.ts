@@ -1,20 +1,22 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
 import { stackNames } from "../../src/checks/stacks.ts";
-import { type ActionContext, type Address, type Message, WorkspaceError } from "../../src/index.ts";
+import { type ActionContext, type Address, type Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
-import { repoMap, type Workspace } from "../../src/workspace/index.ts";
+import { repoMap } from "../../src/workspace/index.ts";
 import { inFence, shortened } from "../markdown.ts";
 import { companyPrompt, parted, type PromptPart } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
+import { conventionsIn, fileText, seenFiles } from "./project-view.ts";
 import { tryChecks } from "./try-checks.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import {
   ACCEPTANCE_FILE,
   type AcceptanceFile,
   acceptanceIn,
+  CONVENTIONS,
   isUnderWay,
   orderFiles,
   renderCriteria,
@@ -28,6 +30,8 @@ import {
 } from "./work-order.ts";
 
 interface SpecifyOptions {
+  /** The documents that are kept beside the project; undefined: they are files of it. */
+  readonly documents?: KeptDocuments | undefined;
   readonly size?: Size | undefined;
   readonly stack?: StackName | undefined;
   readonly receivers: Readonly<Record<Size, readonly Address[]>>;
@@ -36,6 +40,12 @@ interface SpecifyOptions {
   readonly mayInstall?: boolean | undefined;
   readonly approves?: boolean | undefined;
   readonly asks?: boolean | undefined;
+}
+
+/** Contents of the company's documents. */
+export interface KeptDocuments {
+  readonly requirement?: string | undefined;
+  readonly acceptance?: string | undefined;
 }
 
 const WrittenCriterionSchema = z
@@ -151,11 +161,14 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   async #project(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined): Promise<Project> {
     const { gate } = this.#options;
     const { workspace } = gate;
+    const { documents } = this.#options;
     const look = async (): Promise<Omit<Project, "failedBefore" | "notRun">> => ({
-      words: (await workspace.read(REQUIREMENT_FILE)) ?? null,
-      acceptance: acceptanceIn(await workspace.read(ACCEPTANCE_FILE)) ?? null,
+      words: (documents === undefined ? await workspace.read(REQUIREMENT_FILE) : documents.requirement) ?? null,
+      acceptance: acceptanceIn(documents === undefined ? await workspace.read(ACCEPTANCE_FILE) : documents.acceptance) ?? null,
+      conventions: await conventionsIn(workspace),
+      files: await seenFiles(workspace, ctx.text),
       map: await repoMap({ workspace, budget: MAP_TOKENS, focus: ctx.text }),
-      readme: shortened((await readmeOf(workspace)) ?? "", README_LENGTH),
+      readme: shortened((await fileText(workspace, "README.md")) ?? "", README_LENGTH),
       stack: stackOf(await workspace.list()) ?? null,
     });
     const seen = await ctx.step("map project", { focus: ctx.text }, look, { fresh: true });
@@ -183,6 +196,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       ...later,
       ["A change of a project that is there", project === undefined ? "" : `${CHANGE}\n\n${project.map}`],
       ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
+      ["Files of the project", project?.files ?? ""],
+      [CONVENTIONS, project?.conventions ?? ""],
       ["Criteria so far", before],
       ["The user's answers", answers.join("\n")],
     ];
@@ -234,7 +249,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       criteria: numbered(brief.criteria, draft?.criteria ?? past).filter(({ id }) => !brief.removed.includes(id)),
       isChange: project !== undefined,
       ...(this.#options.mayInstall === true ? { mayInstall: true } : {}),
-      ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore }),
+      ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore, conventions: project.conventions }),
+      ...(this.#options.documents === undefined ? {} : { isBeside: true }),
     };
     if (earlier !== undefined) {
       const { requirement, feedback, name, recordedWords } = earlier;
@@ -249,6 +265,8 @@ interface Project {
   readonly words: string | null;
   readonly acceptance: AcceptanceFile | null;
   readonly map: string;
+  readonly conventions: string;
+  readonly files: string;
   readonly readme: string;
   readonly stack: StackName | null;
   readonly failedBefore: string[];
@@ -269,16 +287,6 @@ const NO_PAGES = "No page can be opened on this machine, so checks of a page sta
 const ONLY_IF_DEMANDED = "Choose page only where the words demand one, and give its logic checks by command.";
 
 const PAGE_BESIDE = "A command or a server with a page has the stack of the command; checks may have steps on the page too.";
-
-async function readmeOf(workspace: Workspace): Promise<string | undefined> {
-  try {
-    return await workspace.read("README.md");
-  } catch (error) {
-    // Such as a README that is no text, or a link.
-    if (WorkspaceError.isInstance(error)) return undefined;
-    throw error;
-  }
-}
 
 function stackLine({ name, description, start }: Stack): string {
   return `- ${name}: ${description}.${start === undefined ? "" : ` Started by \`${start.join(" ")}\`.`}`;

@@ -38,6 +38,11 @@ export interface SoftwareCompanyOptions {
   readonly stack?: StackName | undefined;
   /** The project has files of a user. Default false. */
   readonly existing?: boolean | undefined;
+  /**
+   * The documents of earlier companies that are kept beside the project. With it no document is written into the project. Default: the
+   * documents are files of the project.
+   */
+  readonly documents?: { readonly requirement?: string | undefined; readonly acceptance?: string | undefined } | undefined;
   /** The difference to the project before the change. Default: the review reads the project's files. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Packages may be installed, with the network for that step alone. Default false. */
@@ -71,6 +76,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   ...kinds.each(kinds.text, "size", "stack"),
   ...kinds.each(kinds.boolean, "existing", "allowInstall", "asks", "implement", "review"),
   ...kinds.each(kinds.function, "diff", "verify"),
+  documents: kinds.record(kinds.text),
   approve: kinds.oneOf("prd", "plan"),
   reviewModel: kinds.model,
   rounds: kinds.record(kinds.count),
@@ -149,7 +155,10 @@ export function continuedWork(messages: readonly Message[]): Message | undefined
   return createMessage(content, { instructContent: { ...ended, continued: true }, sendTo: [ENGINEER, VERIFIER] });
 }
 
-function manager(gate: ProjectGate, { size, stack, existing, allowInstall, approve, asks, implement }: SoftwareCompanyOptions): Role {
+function manager(
+  gate: ProjectGate,
+  { size, stack, existing, documents, allowInstall, approve, asks, implement }: SoftwareCompanyOptions,
+): Role {
   const isPlanned = implement === false;
   const designers = isPlanned ? [ARCHITECT] : [ARCHITECT, VERIFIER];
   const receivers = { S: isPlanned ? [ROUTE_TO_NONE] : [ENGINEER, VERIFIER], M: designers, L: designers };
@@ -163,7 +172,7 @@ function manager(gate: ProjectGate, { size, stack, existing, allowInstall, appro
     watch: said,
     reactions: [
       { on: IMPLEMENT, needs: [], do: new Reconsider({ gate, receivers: [ENGINEER, VERIFIER], tester: QA }) },
-      { on: said, do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, receivers }) },
+      { on: said, do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, documents, receivers }) },
     ],
   });
 }

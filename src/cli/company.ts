@@ -13,6 +13,7 @@ import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-role.ts";
+import { documentsBeside, type KeptDocuments } from "./kept-documents.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { modelOfRecord, modelsByRole } from "./model-choice.ts";
@@ -79,7 +80,9 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     const agent = settings.agent && { ...settings.agent, ...dirty, ...mcpTools };
     const say = (line: string): void => screen.say(screen.style.faint(shown(line, MAX_PLAN)));
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
-    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff });
+    const isWanted = chosen.kind === "software-company" && chosen.documents === true;
+    const documents = existing && !isWanted ? await documentsBeside(workspace, folder) : undefined;
+    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff, documents });
     const { name, roles, reserve = [], output } = crew;
     const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
     return { team, roles, output, workspace, existing, agent, close };
@@ -132,6 +135,8 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
+  /** Of a change whose documents are kept beside the project. */
+  readonly documents?: KeptDocuments | undefined;
 }
 
 export async function crewOf(
@@ -142,11 +147,11 @@ export async function crewOf(
     const { agentRole } = await import("./agent-role.ts");
     return { name: "", roles: [agentRole(agent, parts)] };
   }
-  const { workspace, sandbox, diff = () => Promise.resolve("") } = parts;
+  const { workspace, sandbox, documents, diff = () => Promise.resolve("") } = parts;
   switch (crew.kind) {
     case "software-company": {
-      const { kind: _kind, existing, inFolder: _inFolder, ...options } = crew;
-      const change = existing === true ? { existing, diff } : {};
+      const { kind: _kind, existing, inFolder: _inFolder, documents: _documents, ...options } = crew;
+      const change = existing === true ? { existing, diff, documents } : {};
       return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, review: codeReview }) };
     }
     case "waterfall":

@@ -93,6 +93,10 @@ export const COMPANY = {
     crews: OWN,
     fixed: "new run",
   }),
+  documents: option("--documents", "with --in: write the criteria and your words into docs/ of the project (default: into .troupe)", {
+    crews: OWN,
+    fixed: "new run",
+  }),
   crew: option(
     "--crew <name>",
     "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",

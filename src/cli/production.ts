@@ -19,6 +19,7 @@ import { type Company, inOutFolder, openCompany, provesProduct, workerOf, worksI
 import { type ErrorReport, errorReport } from "./error-report.ts";
 import type { ExitCode } from "./errors.ts";
 import { folderName } from "./host.ts";
+import { keepDocuments } from "./kept-documents.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import { confirmPaidRun } from "./prompt.ts";
 import { type ChangeReport, type CommitReport, nextSteps, type ResultReport, resultReport } from "./report.ts";
@@ -267,11 +268,12 @@ async function committed(
 
 async function finishedChange(
   { host, interruptions: { signal } }: Session,
-  { runId }: Production,
+  { runId, folder }: Production,
   { existing }: Company,
   { status, messages }: RunResult,
 ): Promise<ChangeReport | undefined> {
   if (existing === undefined) return undefined;
+  await keepDocuments(folder, messages);
   const { kind, ...place } = existing.place;
   // What the user asked for last.
   const message = subjectOf(messages.findLast(({ sentFrom }) => sentFrom === "")?.content ?? "");

@@ -145,7 +145,8 @@ function crewSettings(flags: Flags): CrewSettings {
   const { own, foreign } = companyOptions(flags, kind);
   const wrong = isChange && kind !== "software-company" ? "--in" : foreign;
   if (wrong !== undefined) throw conflict(`Expected ${wrong} with the crew software-company, got it with ${kind}. Leave it out.`);
-  if (!isChange && own.inFolder === true) throw conflict("Expected --in-folder with --in, got it alone. Name the project: --in <dir>.");
+  const alone = isChange ? undefined : own.inFolder === true ? "--in-folder" : own.documents === true ? "--documents" : undefined;
+  if (alone !== undefined) throw conflict(`Expected ${alone} with --in, got it alone. Name the project: --in <dir>.`);
   return kind === "waterfall" ? { kind, ...own } : { kind, ...own, ...(isChange ? { existing: true } : {}) };
 }
 

@@ -92,7 +92,11 @@ describe("a project that is there", () => {
     const { cwd, project } = repository();
     writeFileSync(join(project, "notes.txt"), "mine\n");
     const { report } = await changed(cwd, stub);
-    const { branch = "", base = "", commit = "" } = report.change ?? {};
+    const { branch = "", base = "", commit = "", files: own } = report.change ?? {};
+    // The criteria are kept beside the project, and hold for the next change.
+    expect(own).toEqual([{ path: "src/times.mjs", change: "added" }]);
+    expect(readFileSync(join(project, ".troupe/acceptance.json"), "utf8")).toContain('"A1"');
+    expect(git(project, "status", "--porcelain")).toBe("?? notes.txt");
     const more = await command(cwd, ["tell", report.runId, "And say so in notes.txt", "--base-url", stub.url]);
     expect(more.code).toBe(0);
     expect(more.stdout).toContain(`Diff      git -C ${project} diff ${base.slice(0, 10)}..${branch}\n`);
@@ -109,7 +113,7 @@ describe("a project that is there", () => {
     rmSync(join(project, ".git"), { recursive: true });
     mkdirSync(join(project, "docs"));
     writeFileSync(join(project, "docs/requirement.md"), "mine\n");
-    const first = await command(cwd, ["run", "Multiply, too", "--in", "sums", ...reach(stub), "--no-run-tests"]);
+    const first = await command(cwd, ["run", "Multiply, too", "--in", "sums", ...reach(stub), "--no-run-tests", "--documents"]);
     expect(first.stdout).toMatch(/Changed +added docs\/acceptance\.json, docs\/requirement\.md, added src\/times\.mjs\n/);
     expect(first.stderr).toContain("Nothing is committed, for it is no git repository; what files of yours held is kept in .troupe/kept.");
     await using other = await openaiStub({ reply: "no order" });
@@ -127,6 +131,7 @@ describe("a project that is there", () => {
     [["--in", "sums", "--out", "other"], "OPTION_CONFLICT"],
     [["--inc"], "OPTION_CONFLICT"],
     [["--in-folder"], "OPTION_CONFLICT"],
+    [["--documents"], "OPTION_CONFLICT"],
     [["--in", "sums", "--crew", "waterfall"], "OPTION_CONFLICT"],
     [["--in", "nowhere"], "WORKSPACE_NOT_A_FOLDER"],
   ])("is refused with %j", async (words, error) => {
