@@ -3,7 +3,7 @@ import { DesignSystem } from "../../actions/company/design-system.ts";
 import { MergeTasks, MOST_TASKS, PlanTasks } from "../../actions/company/plan-tasks.ts";
 import { Reconsider } from "../../actions/company/reconsider.ts";
 import { MOST_TRIES, TaskBoard } from "../../actions/company/task-board.ts";
-import { Specify } from "../../actions/company/specify.ts";
+import { type KeptDocuments, Specify } from "../../actions/company/specify.ts";
 import { MOST_REPAIRS, Verify } from "../../actions/company/verify.ts";
 import { DeliverySchema, evidenceOf } from "../../actions/company/delivery.ts";
 import { isDelivery, type Size } from "../../actions/company/work-order.ts";
@@ -42,7 +42,7 @@ export interface SoftwareCompanyOptions {
    * The documents of earlier companies that are kept beside the project. With it no document is written into the project. Default: the
    * documents are files of the project.
    */
-  readonly documents?: { readonly requirement?: string | undefined; readonly acceptance?: string | undefined } | undefined;
+  readonly documents?: KeptDocuments | undefined;
   /** The difference to the project before the change. Default: the review reads the project's files. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Packages may be installed, with the network for that step alone. Default false. */

@@ -1,3 +1,4 @@
+import type { KeptDocuments } from "../../actions/company/specify.ts";
 import { mkdir, readdir, rmdir } from "node:fs/promises";
 import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
@@ -13,7 +14,7 @@ import { type RecordedFiles, sha256Of } from "../workspace/recorded-files.ts";
 import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-role.ts";
-import { documentsBeside, type KeptDocuments } from "./kept-documents.ts";
+import { documentsBeside } from "./kept-documents.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { modelOfRecord, modelsByRole } from "./model-choice.ts";

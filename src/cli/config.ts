@@ -146,7 +146,7 @@ const TEMPLATE = `# Settings of troupe. An option of the command wins, then a va
 
 # Dollars that a run may cost, its most rounds, the sandbox (auto, bubblewrap or none), and the file that keeps runs.
 # budget: 3
-# rounds: 60
+# rounds: 150
 # sandbox: auto
 # store: .troupe/runs.db
 `;

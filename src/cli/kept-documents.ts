@@ -1,16 +1,11 @@
 import { readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { KeptDocuments } from "../../actions/company/specify.ts";
 import { ACCEPTANCE_FILE, newestOrder, orderDocuments, REQUIREMENT_FILE } from "../../actions/company/work-order.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import type { Message } from "../message/message.ts";
 import { makeOwnFolder, withHeld } from "../workspace/held-folder.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-
-/** Contents of the company's documents. */
-export interface KeptDocuments {
-  readonly requirement?: string | undefined;
-  readonly acceptance?: string | undefined;
-}
 
 /** Such as `.troupe/acceptance.json`. */
 function besidePath(path: string): string {

@@ -38,7 +38,7 @@ describe("config files", () => {
       model: { model: { id: "asked" } },
     });
     expect(await settingsOf({ user }, { TROUPE_BUDGET: " " })).toMatchObject({ budget: 1_000_000 });
-    expect(await settingsOf({})).toMatchObject({ budget: 3_000_000, isBudgetExplicit: false, rounds: 60 });
+    expect(await settingsOf({})).toMatchObject({ budget: 3_000_000, isBudgetExplicit: false, rounds: 150 });
   });
 
   it("set prices and time limits by model, and models by role", async () => {
@@ -119,7 +119,7 @@ describe("--init-config", () => {
     const text = readFileSync(own, "utf8");
     const uncommented = text.replaceAll(/^# (?=[a-z]+:|  )/gm, "");
     writeFileSync(own, uncommented);
-    expect(runSettings({}, (await configured(fakeHost({ cwd, env }))).env)).toMatchObject({ rounds: 60, models: { Alex: "gpt-5" } });
+    expect(runSettings({}, (await configured(fakeHost({ cwd, env }))).env)).toMatchObject({ rounds: 150, models: { Alex: "gpt-5" } });
     await expectRefusal(cwd, ["--init-config"], /is there\. It stays as it is/, { env });
     expect(readFileSync(own, "utf8")).toBe(uncommented);
   });

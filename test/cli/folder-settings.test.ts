@@ -44,7 +44,7 @@ describe("bounds that a folder asks for", () => {
         const settings = runSettings(flags, env, { folders, from: new Map() });
         const least = (name: "budget" | "rounds", own: number): number => Math.min(own, ...wishes.map((one) => one[name] ?? Infinity));
         expect(settings.budget).toBe(usd(least("budget", budget.option ?? budget.variable ?? 3)));
-        expect(settings.rounds).toBe(least("rounds", rounds.option ?? rounds.variable ?? 60));
+        expect(settings.rounds).toBe(least("rounds", rounds.option ?? rounds.variable ?? 150));
       }),
     );
   });
@@ -160,9 +160,9 @@ describe("what else a crew of a folder asks for", () => {
   });
 
   it("is shown by troupe check", async () => {
-    const { cwd, env } = placed({ "company.yaml": `model: dear-2\nrounds: 90\n${wide}` });
+    const { cwd, env } = placed({ "company.yaml": `model: dear-2\nrounds: 290\n${wide}` });
     const { stdout } = await command(cwd, ["check"], { env });
-    for (const said of ["the model dear-2", "Ada uses shell", "asks for 90 rounds"]) expect(stdout).toContain(said);
+    for (const said of ["the model dear-2", "Ada uses shell", "asks for 290 rounds"]) expect(stdout).toContain(said);
   });
 
   it("is the user's own in the user's config folder", async () => {

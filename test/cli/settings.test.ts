@@ -13,7 +13,7 @@ it("has the defaults of the help", () => {
     budget: 3_000_000,
     isBudgetExplicit: false,
     allowUnpriced: false,
-    rounds: 60,
+    rounds: 150,
     out: undefined,
     force: false,
     seed: undefined,

@@ -132,9 +132,12 @@ export function topicOf(request: unknown): string | undefined {
   const questions: unknown[] = Array.isArray(messages)
     ? messages.map((message) => (message as { readonly content?: unknown } | null)?.content)
     : [];
-  const headed = questions.findLast((content) => typeof content === "string" && content.startsWith("# "));
-  return typeof headed === "string" ? headed.slice(2).split("\n", 1)[0]?.trim() : undefined;
+  const topics = questions.flatMap((content) => (typeof content === "string" ? (TOPIC.exec(content)?.[1]?.trim() ?? []) : []));
+  return topics.at(-1);
 }
+
+/** The heading of a question, which in a company follows the role: what all roles read comes first. */
+const TOPIC = /(?:^|\n## Your role\n[^\n]*\n\n)# ([^\n]*)/;
 
 export function saidText({ said }: ActEnded): string {
   const parts = said.map(({ message }) => {
