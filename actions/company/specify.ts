@@ -1,6 +1,6 @@
 import { type Criterion, type Stack, stackOf, stacks, type StackName } from "../../src/checks/index.ts";
 import { stackNames } from "../../src/checks/stacks.ts";
-import { type ActionContext, type Address, type Message } from "../../src/index.ts";
+import type { ActionContext, Address, Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
