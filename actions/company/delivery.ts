@@ -40,8 +40,11 @@ export const DeliverySchema = z.object({
   isDone: z.boolean(),
   verification: z.custom<Verification>((value) => typeof value === "object" && value !== null),
   complaints: z.array(ComplaintSchema),
-  review: z.object({ reasons: z.string(), accepts: z.boolean() }).optional(),
+  /** The last one: the reviewer looks again after a repair. */
+  review: z.object({ reasons: z.string(), accepts: z.boolean(), look: z.number() }).optional(),
   assumptions: z.array(z.string()),
+  /** Rules of the user's words that no criterion covers, so that nothing is known about them. */
+  uncovered: z.array(z.string()).optional(),
   /** The engineer's summary, or why the work was not done. */
   summary: z.string(),
   round: z.number(),
@@ -146,7 +149,7 @@ export function failureMarks({ verdicts, suites, faults }: Verification): readon
 }
 
 export function renderDelivery(delivery: Delivery): string {
-  const { name, isDone, verification, complaints, review, assumptions, summary, reason = "", unmerged = [] } = delivery;
+  const { name, isDone, verification, complaints, review, assumptions, uncovered = [], summary, reason = "", unmerged = [] } = delivery;
   const { verdicts, suites, faults, notChecked } = verification;
   const open = complaints.filter(({ state }) => state !== "answered");
   return sections(`${name}: ${isDone ? "done" : "not done"}`, [
@@ -165,6 +168,7 @@ export function renderDelivery(delivery: Delivery): string {
     ["Open objections", bullets(open.map(({ id, text, state }) => `${id} (${state}): ${text}`))],
     ["Review", review === undefined ? "" : `${review.reasons} ${review.accepts ? "Accepted." : "Not accepted."}`],
     ["Not merged", bullets(unmerged.map(unmergedLine))],
+    ["Covered by no criterion", bullets(uncovered)],
     ["Assumptions", bullets(assumptions)],
     ["Work", summary],
   ]);

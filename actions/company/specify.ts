@@ -5,11 +5,12 @@ import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
 import { repoMap } from "../../src/workspace/index.ts";
-import { inFence, shortened } from "../markdown.ts";
+import { bullets, inFence, shortened } from "../markdown.ts";
 import { companyPrompt, parted, type PromptPart } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
 import { conventionsIn, fileText, seenFiles } from "./project-view.ts";
+import { numberedRules, uncoveredRules } from "./rules.ts";
 import { tryChecks } from "./try-checks.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import {
@@ -55,6 +56,7 @@ const WrittenCriterionSchema = z
     given: z.string(),
     when: z.string(),
     then: z.string(),
+    covers: z.array(z.number()).optional().catch(undefined).describe("numbers of the user's rules that it covers, where they have numbers"),
     check: WrittenCheckSchema,
   })
   .refine(({ priority, check }) => priority !== "P0" || check.kind !== "judgement", {
@@ -87,6 +89,7 @@ const BriefSchema = z.object({
 });
 
 type Brief = z.infer<typeof BriefSchema>;
+type WrittenCriterion = Criterion & Pick<Brief["criteria"][number], "covers">;
 
 /** @param before the criteria so far, to which the answer is a patch */
 function briefSchema(before: readonly Criterion[]): typeof BriefSchema {
@@ -104,7 +107,7 @@ const INSTRUCTION = `Turn the user's words into acceptance criteria. Everybody g
 
 Size: S when one person writes it in one go, up to about five small files. M for several modules that need a structure, such as a page with state or a command with subcommands and a file store. L for more than about twelve source files, or parts that people can build side by side.
 
-Criteria: S has 3 to 5, M up to 12, L up to 20. Each wish and each rule in the user's words is covered by one; a specification with many rules needs criteria that cover several rules each, and none may be left out. P0 is what the user asked for, P1 is what they would miss at once, P2 is taste. Every P0 has a check that runs. A judgement is only for what cannot be run. given, when and then have a few words each: the check says the rest.
+Criteria: S has 3 to 5, M up to 12, L up to 20. Each wish and each rule in the user's words is covered by one; a specification with many rules needs criteria that cover several rules each, and none may be left out: covers names the numbers of those that a criterion covers. P0 is what the user asked for, P1 is what they would miss at once, P2 is taste. Every P0 has a check that runs. A judgement is only for what cannot be run. given, when and then have a few words each: the check says the rest.
 
 Checks are the contract: choose the names they need (start file, flags, ids of elements), and the engineer will use them. A check must pass for every correct product and fail for a wrong one: expect what the words demand, not wording that you made up. Prefer contains to equals for messages. Include wrong input. Work out each expected output by hand, twice: a wrong check stops the company.`;
 
@@ -112,6 +115,8 @@ const CHANGE = `Write criteria for what the change demands, and for what it migh
 
 const PATCH =
   "These stay as they are. Give only criteria that are new, and those that replace one, by its id; name in removed those that the words make void.";
+
+const COVER = "Write criteria for them, or replace those that cover one, with its number in covers.";
 
 const MAP_TOKENS = 4_000;
 
@@ -143,7 +148,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const facts: KnownFacts = { earlier, project, noPages, answers };
     const draft = this.#order(ctx, facts, brief);
     const last = answers.length === 0 ? brief : patched(brief, await this.#brief(ctx, { ...facts, draft }));
-    const order = await this.#approved(ctx, facts, this.#order(ctx, facts, await this.#tried(ctx, facts, last)));
+    const covering = await this.#covering(ctx, facts, last);
+    const order = await this.#approved(ctx, facts, this.#order(ctx, facts, await this.#tried(ctx, facts, covering)));
     const files = orderFiles(order);
     await this.write(ctx, files);
     return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
@@ -184,7 +190,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     return { ...seen, notRun, failedBefore: [...problemsOf(verification)] };
   }
 
-  #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers, draft }: KnownFacts): Promise<Brief> {
+  #brief(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers, draft, uncovered = [] }: KnownFacts): Promise<Brief> {
     const { size, stack = project?.stack ?? undefined } = this.#options;
     const fixed = [...(size === undefined ? [] : [`The size is ${size}.`]), ...(stack === undefined ? [] : [`The stack is ${stack}.`])];
     const criteria = draft?.criteria ?? project?.acceptance?.criteria ?? earlier?.criteria ?? [];
@@ -198,11 +204,21 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
       ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
       ["Files of the project", project?.files ?? ""],
       [CONVENTIONS, project?.conventions ?? ""],
+      ["The user's rules by number, for covers", numberedRules(saidIn(ctx, earlier))],
       ["Criteria so far", before],
       ["The user's answers", answers.join("\n")],
+      ["Rules that no criterion covers", uncovered.length === 0 ? "" : `${bullets(uncovered)}\n${COVER}`],
     ];
     const prompt = companyPrompt({ role: ctx.role, shared: [first], task: "Specify", instruction: INSTRUCTION, own });
     return ctx.ask(prompt, { schema: briefSchema(criteria) });
+  }
+
+  /** Asks once more where rules are left out. */
+  async #covering(ctx: ActionContext<readonly []>, facts: KnownFacts, brief: Brief): Promise<Brief> {
+    const draft = this.#order(ctx, facts, brief);
+    const before = facts.earlier === undefined ? [] : uncoveredRules(facts.earlier);
+    const uncovered = uncoveredRules(draft).filter((rule) => !before.includes(rule));
+    return uncovered.length === 0 ? brief : patched(brief, await this.#brief(ctx, { ...facts, draft, uncovered }));
   }
 
   async #tried(ctx: ActionContext<readonly []>, { earlier, project, answers }: KnownFacts, brief: Brief): Promise<Brief> {
@@ -241,12 +257,14 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const hasPage = stack === "page" || brief.criteria.some(({ check }) => check.kind === "page");
     const lack = [...(hasPage && noPages !== null ? [`${NO_PAGES} ${noPages}`] : []), ...(project?.notRun ?? [])];
     const past = project?.acceptance?.criteria ?? earlier?.criteria ?? [];
+    const written = numbered(brief.criteria, draft?.criteria ?? past).filter(({ id }) => !brief.removed.includes(id));
     const facts = {
       kind: "order" as const,
       size,
       stack,
       assumptions: [...new Set([...before, ...brief.assumptions, ...answers, ...replacedBy(brief, past), ...lack])],
-      criteria: numbered(brief.criteria, draft?.criteria ?? past).filter(({ id }) => !brief.removed.includes(id)),
+      criteria: written.map(plain),
+      covers: { ...(draft ?? earlier)?.covers, ...Object.fromEntries(written.flatMap(({ id, covers }) => (covers ? [[id, covers]] : []))) },
       isChange: project !== undefined,
       ...(this.#options.mayInstall === true ? { mayInstall: true } : {}),
       ...(project === undefined ? {} : { map: project.map, failedBefore: project.failedBefore, conventions: project.conventions }),
@@ -281,6 +299,8 @@ interface KnownFacts {
   readonly answers: readonly string[];
   /** What the user has not approved yet: the answer changes it. */
   readonly draft?: WorkOrder;
+  /** Rules that no criterion of the draft covers. */
+  readonly uncovered?: readonly string[];
 }
 
 const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
@@ -293,9 +313,12 @@ function stackLine({ name, description, start }: Stack): string {
 }
 
 /** The first words, which begin each prompt, and the later ones. */
-function wordsOf({ text }: ActionContext<readonly []>, earlier: WorkOrder | undefined): readonly [PromptPart, ...PromptPart[]] {
-  const feedback = earlier === undefined ? [] : [...earlier.feedback, text];
-  return saidParts({ requirement: earlier?.requirement ?? text, feedback }) as [PromptPart, ...PromptPart[]];
+function wordsOf(ctx: ActionContext<readonly []>, earlier: WorkOrder | undefined): readonly [PromptPart, ...PromptPart[]] {
+  return saidParts(saidIn(ctx, earlier)) as [PromptPart, ...PromptPart[]];
+}
+
+function saidIn({ text }: ActionContext<readonly []>, earlier: WorkOrder | undefined): Pick<WorkOrder, "requirement" | "feedback"> {
+  return { requirement: earlier?.requirement ?? text, feedback: earlier === undefined ? [] : [...earlier.feedback, text] };
 }
 
 async function asked({ human }: ActionContext<readonly []>, questions: Brief["questions"]): Promise<readonly string[]> {
@@ -318,7 +341,7 @@ function patched(before: Brief, patch: Brief): Brief {
 
 /** No criterion is weakened in silence. */
 function replacedBy({ criteria, removed }: Pick<Brief, "criteria" | "removed">, earlier: readonly Criterion[]): readonly string[] {
-  const next = new Map(criteria.map((criterion) => [criterion.id, JSON.stringify(criterion)]));
+  const next = new Map(criteria.map((criterion) => [criterion.id, JSON.stringify(plain(criterion))]));
   const isReplaced = (criterion: Criterion): boolean => next.has(criterion.id) && next.get(criterion.id) !== JSON.stringify(criterion);
   const before = ({ priority, then }: Criterion): string => `an earlier criterion (${priority}): ${then}`;
   return [
@@ -328,8 +351,8 @@ function replacedBy({ criteria, removed }: Pick<Brief, "criteria" | "removed">, 
 }
 
 /** Ids that a model gave twice become different. */
-function numbered(criteria: readonly Criterion[], earlier: readonly Criterion[]): Criterion[] {
-  const byId = new Map(earlier.map((criterion) => [criterion.id, criterion]));
+function numbered(criteria: readonly WrittenCriterion[], earlier: readonly WrittenCriterion[]): WrittenCriterion[] {
+  const byId = new Map<string, WrittenCriterion>(earlier.map((criterion) => [criterion.id, criterion]));
   const own = new Set<string>();
   for (const criterion of criteria) {
     let { id } = criterion;
@@ -338,4 +361,8 @@ function numbered(criteria: readonly Criterion[], earlier: readonly Criterion[])
     byId.set(id, { ...criterion, id });
   }
   return [...byId.values()];
+}
+
+function plain({ covers: _covers, ...criterion }: WrittenCriterion): Criterion {
+  return criterion;
 }

@@ -1,9 +1,10 @@
-import { renderVerification, type Verification } from "../../src/checks/index.ts";
+import type { Verification } from "../../src/checks/index.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import { type ActionContext, type Address, type ChatModel, type Message, ROUTE_TO_ALL, TroupeError } from "../../src/index.ts";
-import { z } from "zod";
+import type { Sandbox } from "../../src/workspace/index.ts";
+import type { z } from "zod";
 import { inFence, shortened } from "../markdown.ts";
-import { filesInPrompt } from "../project-files.ts";
+import { filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { ProjectAction } from "../project-action.ts";
 import {
   type Complaint,
@@ -24,40 +25,15 @@ import type { ProjectGate } from "./project-gate.ts";
 import { type WorkReport, WorkReportSchema } from "./work-report.ts";
 import type { TaskBoard } from "./task-board.ts";
 import { withProofs } from "./test-proofs.ts";
-import { isTestPath, reviewedParts, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
-import { companyPrompt } from "../prompt.ts";
-import { WrittenCheckSchema } from "./check-forms.ts";
-
-const ReviewSchema = z.object({
-  reasons: z.string().describe("what you looked at, and what you found, before you judge"),
-  judgements: z
-    .array(z.object({ id: z.string(), reason: z.string(), holds: z.boolean() }))
-    .default([])
-    .describe("one for each criterion whose check is a judgement"),
-  complaints: z.array(z.object({ text: z.string(), check: WrittenCheckSchema.optional() })).default([]),
-  accepts: z.boolean().describe("false when a complaint must be dealt with before the product is handed over"),
-});
-
-/** The reasons come first, so that the verdict follows from them. */
-type Review = z.infer<typeof ReviewSchema>;
-
-const INSTRUCTION = `Review the work of a colleague against the user's own words. The criteria and the tests have been run; the evidence below says how they ended, and you need not repeat them.
-
-Look for what they miss: a wish or a rule in the user's words that is not fulfilled, wrong input that is mishandled, data that is lost, a security hole, a claim of the README that is not true. Not style, not taste, not features that nobody asked for.
-
-A complaint counts only with a check that runs, fails now and passes once it is dealt with. Work out by hand what the code does before you complain. A complaint without a check is only a remark. Usually there is nothing to complain about.`;
-
-/** A judgement that does not hold is an objection, and so is a refusal that names none. */
-function complaintsOf({ reasons, complaints, judgements, accepts }: Review): readonly Complaint[] {
-  const against = judgements
-    .filter(({ holds }) => !holds)
-    .map(({ id, reason }): Complaint => ({ id: `${id}-judged`, text: reason, state: "unproven" }));
-  const refusal = !accepts && complaints.length === 0 && against.length === 0 ? [{ text: reasons, check: undefined }] : complaints;
-  return [...refusal.map(({ text, check }, index): Complaint => ({ id: `R${index + 1}`, text, check, state: "unproven" })), ...against];
-}
+import { uncoveredRules } from "./rules.ts";
+import { isTestPath, type Size, type WorkOrder, WRITTEN_BY_MANAGER } from "./work-order.ts";
+import { looksNow, objectionsIn, type ReviewedFiles, repairText } from "./looks.ts";
+import { type Review, reviewBy } from "./review.ts";
 
 interface VerifyOptions {
   readonly gate: ProjectGate;
+  /** Where the reviewer tries the product. */
+  readonly sandbox: Sandbox;
   readonly repairedBy: Address;
   /** Most rounds of repair, by the size of the work. Default: as many as bring progress, 12 at most. */
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
@@ -75,6 +51,7 @@ const REVIEWED = 60_000;
 const MAX_TESTS = 100;
 /** Earlier rounds with the same failures; after the first the engineer is asked for another approach. */
 const MAX_EQUAL = 2;
+const UNREVIEWED = /^(?:AGENT_UNFINISHED|AGENT_REPLY_UNUSABLE|BUDGET_SHARE|OUTPUT_INVALID)$/;
 const SAME_ENDS = "The same failures came a third time, also after another approach was asked for:";
 const NOTHING_RED = "Nothing that ran is red. What is missing is a proof, which no change of the code brings by itself.";
 
@@ -92,15 +69,17 @@ interface Round {
   readonly isReviewed: boolean;
 }
 
-/** Proves the product by running it, has it reviewed once, and hands it over or back. Only what ran counts. */
+/** Proves the product by running it, has it reviewed, and hands it over or back. Only what ran counts. */
 export class Verify extends ProjectAction<Delivery, readonly []> {
   override readonly description: string = "Verify the product by running it.";
   override readonly output: z.ZodType<Delivery> = DeliverySchema;
+  override readonly model: ChatModel | undefined;
   readonly #options: VerifyOptions;
 
   constructor(options: VerifyOptions) {
     super({ workspace: options.gate.workspace });
     this.#options = options;
+    this.model = options.model;
   }
 
   override async run(ctx: ActionContext<readonly []>): Promise<readonly Message<Delivery>[]> {
@@ -112,7 +91,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const complaints = restated(before?.complaints ?? [], verification);
     const review = before?.continued === true ? undefined : before?.review;
     const round: Round = { order, earlier, verification, complaints, work: workIn(ctx.news), review, isReviewed: false };
-    const needsNone = review !== undefined || this.#options.review === false;
+    const needsNone = !looksNow(earlier) || this.#options.review === false;
     if (isRed(verification) || verification.notChecked !== undefined || needsNone) return this.#reported(ctx, round);
     return this.#reported(ctx, await this.#reviewed(ctx, round));
   }
@@ -121,29 +100,29 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     return renderDelivery(delivery);
   }
 
-  /** The verdicts stand without a review that the budget does not allow. */
+  /** The verdicts stand without a review that the budget does not allow, or that comes to no end. */
   async #reviewed(ctx: ActionContext<readonly []>, round: Round): Promise<Round> {
     try {
       return await this.#review(ctx, round);
     } catch (error) {
-      if (!TroupeError.isInstance(error) || error.code !== "BUDGET_SHARE") throw error;
+      if (!TroupeError.isInstance(error) || !UNREVIEWED.test(error.code)) throw error;
       const { order } = round;
-      return { ...round, order: { ...order, assumptions: [...order.assumptions, `Nobody has reviewed the product. ${error.message}`] } };
+      return { ...round, order: { ...order, assumptions: [...order.assumptions, `No one has reviewed the product. ${error.message}`] } };
     }
   }
 
   async #review(ctx: ActionContext<readonly []>, round: Round): Promise<Round> {
-    const { order, verification } = round;
-    const { model, gate } = this.#options;
-    const files = await this.#work(ctx);
-    const own = [
-      ["The work", files],
-      ["Evidence", renderVerification(verification)],
-    ] as const;
-    const prompt = companyPrompt({ role: ctx.role, shared: reviewedParts(order), task: "Review", instruction: INSTRUCTION, own });
-    const review = await ctx.ask(prompt, { schema: ReviewSchema, ...(model === undefined ? {} : { model }) });
-    const complaints = complaintsOf(review);
-    const criteria = complaintCriteria(complaints);
+    const { order, verification, review: last } = round;
+    const { gate, sandbox } = this.#options;
+    const work = await this.#work(ctx);
+    const known = last === undefined ? [] : round.complaints;
+    const seen = last === undefined ? undefined : (ctx.state["reviewed"] as ReviewedFiles | undefined);
+    ctx.state["reviewed"] = work.files;
+    const shown = seen === undefined ? work.text : repairText(seen, work.files);
+    const before = last && { reasons: last.reasons, complaints: known };
+    const review = await reviewBy(ctx, { workspace: gate.workspace, sandbox }, { order, verification, work: shown, before });
+    const complaints = objectionsIn(review, known);
+    const criteria = complaintCriteria(complaints.filter((complaint) => !known.includes(complaint as Complaint)));
     const ran = criteria.length === 0 ? undefined : await gate.check(ctx.steps, { criteria, depth: "criteria", stack: order.stack });
     const verdicts = [...judged(verification, review), ...(ran?.verdicts ?? [])];
     const { reasons, accepts } = review;
@@ -151,26 +130,28 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
       ...round,
       verification: { ...verification, verdicts },
       complaints: restated(complaints, { verdicts }),
-      review: { reasons, accepts },
+      review: { reasons, accepts, look: (last?.look ?? 0) + 1 },
       isReviewed: true,
     };
   }
 
-  async #work(ctx: ActionContext<readonly []>): Promise<string> {
+  async #work(ctx: ActionContext<readonly []>): Promise<{ readonly text: string; readonly files: ReviewedFiles }> {
     const { diff } = this.#options;
     const changes = diff && (await ctx.step("read changes", {}, async ({ signal }) => (await diff(signal)) ?? null, { fresh: true }));
-    if (changes !== undefined && changes !== null) return inFence(shortened(reviewedDiff(changes), REVIEWED), "diff");
+    if (changes !== undefined && changes !== null) {
+      const parts = reviewedDiff(changes);
+      const files = parts.map(({ path, text }) => ({ path, content: text }));
+      return { text: inFence(shortened(parts.map(({ text }) => text).join(""), REVIEWED), "diff"), files: keptFiles(files) };
+    }
     const own = (await this.#paths(ctx)).filter((path) => !WRITTEN_BY_MANAGER.has(path));
-    const shown = filesInPrompt(
-      await this.files.read(
-        ctx,
-        own.filter((path) => !isTestPath(path)),
-      ),
-      REVIEWED,
+    const read = await this.files.read(
+      ctx,
+      own.filter((path) => !isTestPath(path)),
     );
+    const shown = filesInPrompt(read, REVIEWED);
     // Tests have run, and a spot check has tried whether they can fail.
     const tests = own.filter(isTestPath).slice(0, MAX_TESTS).join(", ");
-    return tests === "" ? shown : `${shown}\n\nTests, not shown: ${tests}`;
+    return { text: tests === "" ? shown : `${shown}\n\nTests, not shown: ${tests}`, files: keptFiles(read) };
   }
 
   #paths(ctx: ActionContext<readonly []>): Promise<readonly string[]> {
@@ -181,7 +162,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack, assumptions } = order;
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
-    const facts = { name, size, stack, isDone, verification, complaints, review, assumptions };
+    const facts = { name, size, stack, isDone, verification, complaints, review, assumptions, uncovered: [...uncoveredRules(order)] };
     const unmerged = unmergedTasks(order, { isDone, taken: new Set(work.taken), suites: verification.suites });
     const { repair, reason } = this.#next(round, isDone);
     const more = { ...(unmerged.length === 0 ? {} : { unmerged }), ...(reason === undefined ? {} : { reason }) };
@@ -258,9 +239,14 @@ function workIn(news: readonly Message[]): WorkReport {
 }
 
 /** Without the company's own documents, and with the tests at its end. */
-function reviewedDiff(diff: string): string {
+function reviewedDiff(diff: string): readonly { readonly path: string; readonly text: string }[] {
   const parts = diff.split(/^(?=diff --git )/m).map((text) => ({ text, path: / b\/(.*)$/m.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "" }));
   const reviewed = parts.filter(({ path }) => !WRITTEN_BY_MANAGER.has(path));
-  const order = [...reviewed.filter(({ path }) => !isTestPath(path)), ...reviewed.filter(({ path }) => isTestPath(path))];
-  return order.map(({ text }) => text).join("");
+  return [...reviewed.filter(({ path }) => !isTestPath(path)), ...reviewed.filter(({ path }) => isTestPath(path))];
+}
+
+/** As many as the reviewer was shown, for the state of its role. */
+function keptFiles(files: readonly ProjectFile[]): ReviewedFiles {
+  let left = REVIEWED;
+  return Object.fromEntries(files.filter(({ content }) => (left -= content.length) >= 0).map(({ path, content }) => [path, content]));
 }

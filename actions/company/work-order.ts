@@ -47,6 +47,8 @@ export const WorkOrderSchema = z.object({
   stack: z.enum(stackNames),
   assumptions: z.array(z.string()),
   criteria: z.array(CriterionSchema),
+  /** Numbers of the user's rules, by the id of the criterion that covers them. */
+  covers: z.record(z.string(), z.array(z.number())).optional(),
   mayInstall: z.boolean().optional(),
   isChange: z.boolean(),
   /** Files and symbols of a project that had files before. */

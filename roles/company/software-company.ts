@@ -189,8 +189,8 @@ function architect(gate: ProjectGate, { approve, implement }: SoftwareCompanyOpt
   });
 }
 
-function verifier(gate: ProjectGate, board: TaskBoard, { diff, review, reviewModel, rounds }: SoftwareCompanyOptions): Role {
-  const team = { gate, board, repairedBy: ENGINEER, planners: [MANAGER, PLANNER] };
+function verifier(gate: ProjectGate, board: TaskBoard, { sandbox, diff, review, reviewModel, rounds }: SoftwareCompanyOptions): Role {
+  const team = { gate, sandbox, board, repairedBy: ENGINEER, planners: [MANAGER, PLANNER] };
   return defineRole({
     name: VERIFIER,
     description: INTRODUCTION,

@@ -37,6 +37,7 @@ const DeliveryReportSchema = z.object({
   verification: VerificationReportSchema,
   complaints: z.array(z.object({ id: z.string(), text: z.string(), state: z.enum(["failing", "answered", "unproven"]) })),
   assumptions: z.array(z.string()),
+  uncovered: z.array(z.string()).optional(),
   summary: z.string(),
   round: z.number(),
   reason: z.string().optional(),
@@ -148,7 +149,7 @@ export function checksText(value: unknown) {
 }
 
 export function deliveryRows(delivery: DeliveryReport, style: Style): readonly Fact[] {
-  const { verification, complaints, assumptions, reason, unmerged = [] } = delivery;
+  const { verification, complaints, assumptions, uncovered = [], reason, unmerged = [] } = delivery;
   const { verdicts, suites, faults } = verification;
   const sorted = verdicts.toSorted((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome));
   const isAllProven = verdicts.every(({ outcome }) => outcome === "proven");
@@ -170,6 +171,7 @@ export function deliveryRows(delivery: DeliveryReport, style: Style): readonly F
       .filter(({ state }) => state !== "answered")
       .map(({ id, text, state }): Fact => ["Objection", style.warn(shown(`${id} (${state}): ${inOneLine(text)}`, EVIDENCE))]),
     ...unmerged.map((task): Fact => ["Not merged", style.warn(shown(unmergedText(task), EVIDENCE))]),
+    ...(uncovered.length === 0 ? [] : [["No check", style.warn(shown(`rules ${uncovered.map(inOneLine).join("; ")}`, EVIDENCE))] as Fact]),
     ...assumptions.map((text): Fact => ["Assumed", shown(text, EVIDENCE)]),
   ];
 }

@@ -16,4 +16,16 @@ describe("the rows of a delivery", () => {
       "t3, Write the rest: It needs t2.",
     ]);
   });
+
+  it("name the rules that no criterion covers in one row, which is not there without them", () => {
+    const verification = { verdicts: [], suites: [], faults: [] };
+    const base = { kind: "delivery", name: "calc", size: "L", stack: "node", isDone: true, verification } as const;
+    const rowsOf = (uncovered?: string[]) =>
+      deliveryRows({ ...base, complaints: [], assumptions: [], summary: "", round: 0, uncovered }, styleFor(false));
+    const rows = rowsOf(["2: It is\u001B[31m fast.", "7: It keeps\na history."]);
+    const [, text] = rows.find(([label]) => label === "No check") ?? [];
+    expect(text).toMatch(/^rules 2: It is.* fast\.; 7: It keeps \| a history\.$/);
+    expect(text).not.toContain("\u001B");
+    expect(rowsOf()).toHaveLength(rows.length - 1);
+  });
 });

@@ -60,7 +60,7 @@ describe("a share of the budget is kept for the proof", () => {
     expect([result.status, roles]).toEqual(["finished", ["Alice", "Alex"]]);
     expect(delivery.verification.verdicts.map(({ outcome }) => outcome)).toEqual(["proven", "proven"]);
     expect(delivery.review).toBeUndefined();
-    expect(delivery.assumptions.at(-1)).toContain("Nobody has reviewed the product.");
+    expect(delivery.assumptions.at(-1)).toContain("No one has reviewed the product.");
   });
 
   it.each([1, -0.1, Number.NaN])("%d is no share", async (verificationShare) => {

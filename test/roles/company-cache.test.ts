@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { ChatRequest } from "../../src/index.ts";
 import type { ScriptedReply } from "../../src/testing/index.ts";
 import { root } from "../architecture/read-house.ts";
-import { adding, around, brief, calling, criteria, RIGHT, type RoleScript, test as written, WRONG } from "./adder.ts";
+import { accepted, adding, around, brief, calling, criteria, RIGHT, type RoleScript, test as written, WRONG } from "./adder.ts";
 import { NO_ZERO, readAdder } from "./adder-reader.ts";
 import { done, files, rest, whole, work } from "./company-trial.ts";
 
@@ -29,7 +29,7 @@ const small: RoleScript = {
   ...rest,
   Alice: [brief("S", { criteria: [wrong, criteria[1]] }), decided],
   Alex: [calling(whole(WRONG), done), "I have fixed it.", writes(NO_ZERO), dispute, calling(done), writes(RIGHT)],
-  Vera: [objecting],
+  Vera: [objecting, accepted],
 };
 
 const design = JSON.stringify({

@@ -137,7 +137,7 @@ describe("an objection that is proven", () => {
     const { delivery } = await work({
       Alice: [brief("S", { criteria: [wrong, judged] }), answer],
       Alex: [calling(whole(NO_ZERO), done), dispute, calling(done), writes(RIGHT)],
-      Vera: [objecting],
+      Vera: [objecting, accepted],
     });
     expect(delivery).toMatchObject({ isDone: true, round: 1 });
     expect(delivery.verification.verdicts.find(({ id }) => id === "A3")).toMatchObject({

@@ -124,7 +124,7 @@ describe("one who repairs", () => {
     const { delivery, calls } = await work({
       Alice: [brief("S")],
       Alex: [calling(whole(NO_ZERO), done), calling(files(adding(`${NO_ZERO} `)), done), calling(files(adding(RIGHT)), done)],
-      Vera: [review],
+      Vera: [review, accepted],
     });
     expect(delivery.isDone).toBe(true);
     // The check of the objection is one of those that the engineer must pass.

@@ -184,7 +184,7 @@ describe("what may not be weakened", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("is the review: it is asked once, also when a check is corrected after it", async () => {
+  it("is the review: it looks again after the repair of what it objected to, also when a check is disputed meanwhile", async () => {
     const objection = { text: "It takes no words.", check: { kind: "command", steps: [{ run: ["node", "src/cli.mjs", "x"], exit: 2 }] } };
     const refused = JSON.stringify({ reasons: "x fails.", judgements: [], complaints: [objection], accepts: true });
     // Its check fails for the reviewer, and passes when the engineer has repaired it.
@@ -199,7 +199,7 @@ describe("what may not be weakened", () => {
     const script = {
       Alice: [brief("S"), stays],
       Alex: [...engineer, dispute, calling(done)],
-      Vera: [refused],
+      Vera: [refused, accepted],
     };
     const [delivery] = await delivered(script, verify);
     expect(delivery).toMatchObject({ isDone: true, round: 1, complaints: [{ id: "R1", state: "answered" }] });

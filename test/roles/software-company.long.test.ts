@@ -55,7 +55,7 @@ describe("a review", () => {
     const { delivery } = await work({
       Alice: [brief("S")],
       Alex: [only, calling(["read_files", { files: [{ path: "src/add.mjs" }] }]), calling(files(adding(RIGHT)), done)],
-      Vera: [complaint("-5")],
+      Vera: [complaint("-5"), accepted],
     });
     expect(delivery.complaints).toEqual([expect.objectContaining({ id: "R1", state: "answered" })]);
     expect(delivery).toMatchObject({ isDone: true, round: 1 });
