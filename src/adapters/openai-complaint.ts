@@ -1,4 +1,5 @@
 import { isRecord } from "../kernel/value-kind.ts";
+import { type JsonObject, parsedJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { ServerSaid } from "../model/server-error.ts";
 import { retryAfterOf } from "../model/retry.ts";
@@ -29,15 +30,32 @@ export function complaintIn(data: unknown, isRefused: boolean): Fields | undefin
   const body = Array.isArray(data) ? (data as readonly unknown[])[0] : data;
   if (!isRecord(body)) return isRefused && typeof body === "string" ? { message: body } : undefined;
   const fields = body as Fields;
-  for (const part of [fields["error"], listed(fields["errors"])]) {
+  const { promptFeedback, details } = fields;
+  // Gateways pass on the error of another server, and put a time to wait beside an error.
+  const passedOn = isRecord(details) ? details["error"] : undefined;
+  for (const part of [passedOn, fields["error"], listed(fields["errors"])]) {
     if (typeof part === "string" && part !== "") return { ...fields, ...(hasWords(fields) ? {} : { message: part }) };
-    if (isRecord(part)) return part;
+    if (isRecord(part)) return { ...withCause(part), ...waitsIn(fields) };
   }
+  if (isRecord(promptFeedback) && typeof promptFeedback["blockReason"] === "string")
+    return { code: "content_filter", message: `the prompt was blocked: ${promptFeedback["blockReason"]}` };
   const response = fields["base_resp"];
   if (isRecord(response) && Number(response["status_code"] ?? 0) !== 0) return response;
   const choice = listed(fields["choices"]);
   if (isRecord(choice)) return isRecord(choice["error"]) ? choice["error"] : undefined;
   return isRefused || isComplaint(fields) ? fields : undefined;
+}
+
+/** With the words of an inner error that stands in it as JSON. */
+function withCause(part: Fields): Fields {
+  const texts = [part["cause"], part["message"]].filter((one) => typeof one === "string" && /^\s*\{/.test(one));
+  const found = texts.map((text) => parsedJson(text as string)).find((value): value is JsonObject => isRecord(value));
+  const cause: Fields | undefined = isRecord(found?.["error"]) ? (found["error"] as JsonObject) : found;
+  return cause === undefined || !hasWords(cause) ? part : { ...part, ...cause };
+}
+
+function waitsIn(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => /^retry_?(?:after|delay)/i.test(name)));
 }
 
 function listed(value: unknown): unknown {
@@ -104,7 +122,7 @@ export function saidBy(complaint: Fields, { status, headers, text, began, mask, 
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const SPAN = /(\d+(?:\.\d+)?)\s*(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])/gi;
-const WAIT = /(?:re)?try(?:ing)?(?: your request)?(?: again)?(?: in| after)|wait(?: for)?|available(?: again)? in|resets? in/i;
+const WAIT = /(?:re)?try(?:ing)?(?: your request)?(?: again)?(?: in| after)|wait(?: for)?|available(?: again)? in|resets? (?:in|after)/i;
 
 /** Milliseconds that a complaint asks to wait: in a member for it, else in its words (`Please try again in 1m30.5s`). */
 function waitIn(complaint: Fields, message: string, now: number): number | undefined {
@@ -114,6 +132,8 @@ function waitIn(complaint: Fields, message: string, now: number): number | undef
   if (digits !== "") return Number(digits) * (/ms$/i.test(name) || unit === "ms" ? 1 : 1_000);
   const [, epoch = ""] = /"X-RateLimit-Reset"\s*:\s*"?(\d{13})/i.exec(text) ?? [];
   if (epoch !== "") return Math.max(0, Number(epoch) - now);
+  const [, seconds = ""] = /(\d+)\s*秒/.exec(message) ?? [];
+  if (seconds !== "") return Number(seconds) * 1_000;
   const after = WAIT.exec(message);
   if (after === null) return undefined;
   const [, whole = ""] =

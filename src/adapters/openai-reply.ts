@@ -1,5 +1,5 @@
 import { defined, isCount, isRecord } from "../kernel/value-kind.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
+import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
 import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from "../model/chat-model.ts";
 import { modelError } from "../model/failure.ts";
 
@@ -11,7 +11,7 @@ const FINISH: ReadonlyMap<string, FinishReason | "error"> = new Map(
     length: "length maxtokens modellength maxoutputtokens maxlength tokenlimit lengthlimit maxtokensreached modelcontextwindowexceeded",
     tool_calls: "toolcalls toolcall tooluse functioncall functioncalls tool tools",
     content_filter:
-      "contentfilter contentfiltered safety recitation blocklist prohibitedcontent spii sensitive refusal guardrailintervened imagesafety language blocked moderation",
+      "contentfilter contentfiltered safety recitation blocklist prohibitedcontent spii sensitive refusal guardrailintervened imagesafety language blocked moderation errortoxic modelarmor raifiltered policyviolation risk",
     error:
       "error abort aborted cancelled canceled timeout networkerror malformedfunctioncall malformedresponse unexpectedtoolcall insufficientsystemresource internalerror failed",
   }).flatMap(([reason, words]) => words.split(" ").map((word) => [word, reason as FinishReason | "error"] as const)),
@@ -33,8 +33,10 @@ export class ReplyReader {
   readonly #calls: OpenCall[] = [];
   #choice: unknown;
 
-  constructor(model: string) {
+  /** @param isOneOfMany several choices were asked for: the first one counts, whichever comes first */
+  constructor(model: string, isOneOfMany = false) {
     this.#model = model;
+    if (isOneOfMany) this.#choice = 0;
   }
 
   piece(data: unknown): ChatChunk {
@@ -55,11 +57,12 @@ export class ReplyReader {
     const usage = usageIn([fields, choice ?? {}]);
     if (choice === undefined) return usage === undefined ? {} : { usage };
     this.#choice ??= choice["index"];
-    const given = choice[member] ?? choice[member === "delta" ? "message" : "delta"] ?? (member === "delta" ? {} : undefined);
+    const completion = typeof choice["text"] === "string" ? { content: choice["text"] } : undefined;
+    const given = choice[member] ?? choice[member === "delta" ? "message" : "delta"] ?? completion ?? (member === "delta" ? {} : undefined);
     const said = this.#fields(given, `${member} of a choice`);
-    const { content, reasoning: thought } = this.#content(said["content"]);
-    const toolCalls = this.#toolCalls(said, choice[member] === undefined ? "message" : member);
-    const { refusal } = said;
+    const { content, reasoning: thought, calls, refused } = this.#content(said["content"]);
+    const toolCalls = this.#toolCalls({ ...choice, ...said }, calls, choice[member] === undefined ? "message" : member);
+    const refusal = said["refusal"] ?? refused;
     const parts = Object.fromEntries(WANTED_BACK.flatMap((name) => (isNone(said[name]) ? [] : [[name, said[name] as Json]])));
     const reasoning = defined({
       text: [said["reasoning_content"], said["reasoning"], said["thinking"], thought].map(textIn).find((one) => one !== undefined),
@@ -77,10 +80,16 @@ export class ReplyReader {
   }
 
   /** A string, or parts of which some are text: reasoning models, and gateways to other APIs, answer so. */
-  #content(content: unknown): { readonly content: string; readonly reasoning?: string } {
+  #content(content: unknown): {
+    readonly content: string;
+    readonly reasoning?: string;
+    readonly calls?: readonly Fields[];
+    readonly refused?: unknown;
+  } {
     if (content === undefined || content === null) return { content: "" };
     if (typeof content === "string") return { content };
-    const parts = Array.isArray(content) ? (content as readonly unknown[]) : [this.#fields(content, "the content")];
+    const list = Array.isArray(content) ? (content as readonly unknown[]) : [this.#fields(content, "the content")];
+    const parts = list.filter((part) => part !== null);
     const read = parts.map((part) =>
       typeof part === "string" ? { type: "text", text: part } : this.#fields(part, "a part of the content"),
     );
@@ -89,26 +98,41 @@ export class ReplyReader {
       partText(part["text"] ?? part["thinking"] ?? part["reasoning"] ?? part["content"] ?? part["value"]);
     const text = read.filter((part) => !isThought(part)).map(textOf);
     if (!Array.isArray(content) && text.join("") === "") throw this.#wrong("text", kindOf(content));
-    return { content: text.join(""), reasoning: read.filter(isThought).map(textOf).join("") };
+    const calls = read.filter(
+      (part) => typeof part["name"] === "string" && /tool_?(?:use|call)|function_?call/i.test(textIn(part["type"]) ?? ""),
+    );
+    const refused = read.find((part) => part["type"] === "refusal")?.["refusal"];
+    return { content: text.join(""), reasoning: read.filter(isThought).map(textOf).join(""), calls, refused };
   }
 
-  #toolCalls({ tool_calls: given, function_call: only }: Fields, member: "delta" | "message"): ToolCallDelta[] {
-    const calls = given ?? (isRecord(only) ? [{ index: 0, function: only }] : []);
+  /** One call, a list of them or one by key, also as JSON in a string, or the older form. */
+  #toolCalls(said: Fields, inContent: readonly Fields[] = [], member: "delta" | "message"): ToolCallDelta[] {
+    const only = said["function_call"];
+    const older = isRecord(only) ? [{ index: 0, function: only }] : undefined;
+    const named = [said["tool_calls"], said["toolCalls"], said["tool_call"]].find((one) => !isNone(one)) ?? older ?? inContent;
+    const calls = typeof named === "string" ? parsedJson(named) : named;
+    const isByKey = isRecord(calls) && Object.values(calls).every(isRecord) && calls["function"] === undefined;
     const list = Array.isArray(calls)
-      ? (calls as readonly unknown[])
-      : isRecord(calls) && Object.keys(calls).length > 0
-        ? [calls]
-        : undefined;
-    if (list === undefined) throw this.#wrong("a list of tool calls", kindOf(calls));
-    return list.filter((call) => call !== null).flatMap((call) => this.#call(this.#fields(call, "a tool call"), member));
+      ? (calls as readonly unknown[]).flat()
+      : isByKey
+        ? Object.values(calls)
+        : isRecord(calls)
+          ? [calls]
+          : undefined;
+    if (list === undefined) throw this.#wrong("a list of tool calls", kindOf(named));
+    const fields = list.filter((call) => call !== null).map((call) => this.#fields(call, "a tool call"));
+    return fields.filter((call) => Object.keys(call).length > 0).flatMap((call) => this.#call(call, member));
   }
 
   #call(call: Fields, member: "delta" | "message"): ToolCallDelta | readonly [] {
     const id = textIn(call["id"]);
     const index = typeof call["index"] === "number" ? call["index"] : undefined;
-    const said = this.#fields(call["function"] ?? call, "the function of a tool call");
+    const inner = call["function"];
+    const flat =
+      typeof inner === "string" ? (parsedJson(inner) ?? (call["arguments"] === undefined ? inner : { ...call, name: inner })) : inner;
+    const said = this.#fields(flat ?? call, "the function of a tool call");
     const name = textIn(said["name"]);
-    const args = said["arguments"] ?? said["parameters"] ?? said["input"];
+    const args = said["arguments"] ?? said["parameters"] ?? said["input"] ?? said["args"];
     const written = args === undefined || args === null ? "" : typeof args === "string" ? args : JSON.stringify(args);
     const extra = call["extra_content"];
     const isSame = (one: OpenCall): boolean => one.id === id && one.index === index && one.name === name && one.args === written;
@@ -202,28 +226,38 @@ function isWhole(args: string): boolean {
 }
 
 /** Where servers put their counts, besides the piece itself. */
-const HOLDERS = ["usage", "usage_metadata", "usageMetadata", "x_groq", "meta", "message", "delta"];
-const INPUT = ["prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "inputTokens"];
-const OUTPUT = ["completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count", "outputTokens"];
+const HOLDERS = ["usage", "usage_metadata", "usageMetadata", "x_groq", "meta", "message", "delta", "timings"];
+const INPUT = ["prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "inputTokens", "prompt_n"];
+const OUTPUT = ["completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count", "outputTokens", "predicted_n"];
 const TOTAL = ["total_tokens", "totalTokenCount", "totalTokens"];
 const CACHED = ["cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens", "cachedContentTokenCount"];
 
 function usageIn(places: readonly Fields[]): Usage | undefined {
   const held = places.flatMap((fields) => HOLDERS.map((name) => fields[name])).filter((one): one is Fields => isRecord(one));
-  const inner = held.flatMap((one) => (isRecord(one["usage"]) ? [one["usage"] as Fields] : []));
-  return [...held, ...inner].map(usageOf).find((usage) => usage !== undefined);
+  const inner = held.flatMap((one) => [one["usage"], one["billed_units"]].filter((counts): counts is Fields => isRecord(counts)));
+  return [...held, ...inner, ...places].map(usageOf).find((usage) => usage !== undefined);
 }
 
 /** Reasoning that a total has beside the completion is paid as output. */
 function usageOf(told: Fields): Usage | undefined {
   const count = (names: readonly string[], from: Fields = told): number | undefined => names.map((name) => from[name]).find(isCount);
-  const inputTokens = count(INPUT);
-  const completion = count(OUTPUT);
-  if (inputTokens === undefined || completion === undefined) return undefined;
-  const outputTokens = Math.max(completion, (count(TOTAL) ?? 0) - inputTokens);
+  const prompt = count(INPUT);
+  const total = count(TOTAL);
+  if (prompt === undefined) return undefined;
+  const inputTokens = prompt + (count(["cache_n"]) ?? 0);
+  const completion = count(OUTPUT) ?? (total === undefined ? undefined : total - inputTokens);
+  if (completion === undefined || completion < 0 || (inputTokens === 0 && completion === 0)) return undefined;
+  const thought = count(["thoughtsTokenCount"]) ?? count(["reasoning_tokens"], recordIn(told["completion_tokens_details"])) ?? 0;
+  // More reasoning than completion cannot be inside of it.
+  const isBeside = thought > completion || told["thoughtsTokenCount"] !== undefined;
+  const outputTokens = Math.max(completion + (isBeside && total === undefined ? thought : 0), (total ?? 0) - inputTokens);
   const details = [told["prompt_tokens_details"], told["input_tokens_details"]].find((one): one is Fields => isRecord(one)) ?? {};
   const cached = count(CACHED, details) ?? count(CACHED);
   return { inputTokens, outputTokens, ...(cached !== undefined && cached > 0 && cached <= inputTokens ? { cachedTokens: cached } : {}) };
+}
+
+function recordIn(value: unknown): Fields {
+  return isRecord(value) ? (value as Fields) : {};
 }
 
 function kindOf(value: unknown): string {

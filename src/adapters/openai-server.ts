@@ -7,6 +7,7 @@ import { parsedJson } from "../kernel/json.ts";
 import { failureOf, modelError } from "../model/failure.ts";
 import { serverError, type ServerSaid } from "../model/server-error.ts";
 import { complaintIn, saidBy } from "./openai-complaint.ts";
+import { startOf } from "./openai-stream.ts";
 
 /** The target of requests, and the parts that every request has. */
 export interface OpenAIServer {
@@ -199,7 +200,7 @@ async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], in
     throw init?.signal?.aborted === true ? error : new Unanswered(error);
   }
   if (response.ok) return response;
-  throw new Unanswered(new RefusedRequest(response.status, response.headers, await response.text().catch(() => "")));
+  throw new Unanswered(new RefusedRequest(response.status, response.headers, await startOf(response.body)));
 }
 
 const MOST = 5;

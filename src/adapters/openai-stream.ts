@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { MAX_REPLY_CHARS } from "../model/attempt.ts";
 
 export interface BodyPart {
@@ -23,13 +24,34 @@ export async function* bodyParts(body: ReadableStream<Uint8Array> | null, alive:
   };
   try {
     let begun = "";
-    for (let more: string | undefined = ""; more !== undefined && begun.trim() === ""; begun += more ?? "") more = await read();
+    // Comments keep a connection alive before events and before JSON.
+    for (let more: string | undefined = ""; more !== undefined && /^(?::[^\n]*)?$/.test(begun) && begun.length < 4_096;) {
+      more = await read();
+      begun = (begun + (more ?? "")).replace(/^(?:\s|:[^\n]*\n)+/, "");
+    }
     if (/^[\s\uFEFF]*[[{<]/.test(begun)) yield { kind: "whole", text: await rest(begun, read) };
     else yield* events(begun, read);
   } finally {
     // Not awaited: a stream that hangs never answers.
     reader.cancel().catch(() => {});
   }
+}
+
+const MAX_REFUSAL = 100_000;
+
+/** The body of a refusal, or as much of it as comes and is worth reading. */
+export async function startOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const bytes of body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length > MAX_REFUSAL) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return text;
 }
 
 async function rest(begun: string, read: () => Promise<string | undefined>): Promise<string> {
@@ -52,7 +74,7 @@ async function* events(begun: string, read: () => Promise<string | undefined>): 
     const lines = buffer.split(/\r\n|\n|\r(?!$)/);
     buffer = lines.pop() ?? "";
     for (const line of lines) {
-      const [, name = "", value = ""] = /^\uFEFF?([a-z]*):? ?([^]*)$/.exec(line) ?? [];
+      const [, name = "", value = ""] = /^\uFEFF?(?:data: (?=data:))?([a-z]*):? ?([^]*)$/.exec(line) ?? [];
       if (name === "event") kind = value === "error" ? "error" : "piece";
       else if (name === "data") {
         data.push(value);
@@ -82,7 +104,8 @@ async function* events(begun: string, read: () => Promise<string | undefined>): 
 /** The value of a whole body, or those of its lines. @throws SyntaxError */
 export function valuesIn(text: string): readonly unknown[] {
   try {
-    return [JSON.parse(text.replace(/^\uFEFF/, ""))];
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+    return Array.isArray(value) && value.length > 0 && value.every(isRecord) ? value : [value];
   } catch (error) {
     const lines = text.trim().split(/\s*\n\s*/);
     if (lines.length === 1 || !lines.every((line) => line.startsWith("{") && line.endsWith("}"))) throw error;

@@ -204,7 +204,7 @@ class Connection {
     const sent = body as unknown as ChatCompletionCreateParams;
     const response = await client.chat.completions.create(sent, { signal: forOneRequest(signal), ...headers }).asResponse();
     signal.throwIfAborted();
-    const reader = new ReplyReader(this.#wire.model);
+    const reader = new ReplyReader(this.#wire.model, Number(body["n"] ?? 1) > 1);
     let began = false;
     for await (const { kind, text } of bodyParts(response.body, () => o.alive?.())) {
       signal.throwIfAborted();

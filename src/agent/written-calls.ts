@@ -10,10 +10,13 @@ import { readValue } from "../model/json-reader.ts";
  */
 
 const OPENINGS = [
-  "<(?:[a-z]+:)?(?:tool_calls?|function_calls?)>",
+  "<(?:[a-z]+[:_])?(?:tool_calls?|function_?calls?|tool_code)>",
+  "<tools>(?=\\s*[[{])",
   "<TOOLCALL>",
-  "<\\|tool_calls?(?:_section)?(?:_begin)?\\|?>",
-  "<(?:function|invoke)(?:=| name=|\\()",
+  "<\\|(?:tool|function)_calls?(?:_section)?(?:_begin|_start)?\\|?>",
+  "<\\|tools_prefix\\|>",
+  "✿FUNCTION✿:",
+  "<(?:[a-z]+:)?(?:function|invoke|tool_call)(?:=| name=|\\()",
   "<\\|python_(?:tag|start)\\|>",
   "\\[TOOL_CALLS\\]",
   "(?:<\\|start\\|>\\s*assistant\\s*)?(?:<\\|channel\\|>\\s*(?:commentary|analysis)\\s+)?to=functions\\.",
@@ -31,12 +34,12 @@ const ANY_MARK = new RegExp(OPENINGS, "g");
 /** Before a mark in its line: a quotation begins, in marks or in words. */
 const QUOTES_NEXT = /["'“‘«„(:]\s*$/;
 const NOISE =
-  /(?:[\s,;]+|```(?:json|python|tool_code)?|<\/?(?:[a-z]+:)?(?:tool_calls?|function_calls?|function|invoke|parameters?|TOOLCALL)>|<\|?\/?(?:tool_calls?(?:_section)?(?:_begin|_end)?|tool_response|python_tag|python_start|python_end|call|end|start|return|im_end|eot_id|eom_id|endoftext|end_of_sentence|START_ACTION|END_ACTION|action_start|action_end|plugin)\|?>|\[\/?TOOL_CALLS\]|<(?:start|end)_function_call>|functools(?=\s*\[)|Action:)/y;
+  /(?:[\s,;]+|function\s*<\|tool_sep\|>(?=\s*<)|✿(?:FUNCTION✿:|RESULT✿)|```(?:json|python|tool_code)?|<\/?(?:[a-z]+[:_])?(?:tool_calls?|function_?calls?|function|invoke|parameters?|tools|tool_code|TOOLCALL)>|<\|?\/?(?:tool_calls?(?:_section)?(?:_begin|_start|_end)?|function_call|tool_response|python_tag|python_start|python_end|call|end|start|return|im_end|eot_id|eom_id|endoftext|end_of_sentence|START_ACTION|END_ACTION|action_start|action_end|plugin)\|?>|\[\/?TOOL_CALLS\]|<(?:start|end)_function_call>|functools(?=\s*\[)|Action:)/y;
 const NAME = "[\"']?([\\w.:/-]+)[\"']?";
 /** `<function=add>`, `<invoke name="add">`; members or JSON follow. */
-const ELEMENT = new RegExp(`<(?:function|invoke)(?:=|\\s+name=|\\()${NAME}\\)?\\s*>?`, "y");
+const ELEMENT = new RegExp(`<(?:[a-z]+:)?(?:function|invoke|tool_call)(?:=|\\s+name=|\\()${NAME}\\)?\\s*>?`, "y");
 const PARAMETER =
-  /\s*<(?:parameter|param|arg)(?:=|\s+name=)["']?([^"'>\n]+)["']?[^>\n]*>([^]*?)(?:<\/(?:parameter|param|arg)>|(?=<(?:parameter|param|arg)[= ])|(?=<\/(?:function|invoke|tool_call))|$)/y;
+  /\s*<(?:[a-z]+:)?(?:parameter|param|arg)(?:=|\s+name=)["']?([^"'>\n]+)["']?[^>\n]*>([^]*?)(?:<\/(?:[a-z]+:)?(?:parameter|param|arg)>|(?=<(?:parameter|param|arg)[= ])|(?=<\/(?:[a-z]+:)?(?:function|invoke|tool_call))|$)/y;
 const PAIR = /\s*<arg_key>([^]*?)<\/arg_key>\s*<arg_value>([^]*?)(?:<\/arg_value>|$)/y;
 const CHANNEL = new RegExp(
   `(?:<\\|start\\|>\\s*assistant\\s*)?(?:<\\|channel\\|>\\s*(?:commentary|analysis)\\s*)?to=${NAME}[^<{]*(?:<\\|(?:channel|constrain)\\|>[^<{]*)*<\\|message\\|>`,
@@ -44,7 +47,7 @@ const CHANNEL = new RegExp(
 );
 /** A name, a mark or a fence, then JSON or members. */
 const NAMED = new RegExp(
-  `(?:function\\s*<\\|tool_sep\\|>|call:)?\\s*${NAME}\\s*(?:\\[CALL_ID\\][\\w-]*)?\\s*(?:\\[ARGS\\]|\\n\\s*Action Input:|<\\|tool_sep\\|>|<\\|tool_call_argument_begin\\|>|(?=\`\`\`|\\{|<arg_key>|</tool_call>))\\s*(?:\`\`\`(?:json)?)?`,
+  `(?:function\\s*<\\|tool_sep\\|>|call:)?\\s*${NAME}\\s*(?:\\[CALL_ID\\][\\w-]*)?\\s*(?:\\[ARGS\\]|\\n\\s*(?:Action Input:|✿ARGS✿:)|<\\|tool_sep\\|>|<\\|tool_call_argument_begin\\|>|(?=\`\`\`|\\{|<arg_key>|</tool_call>))\\s*(?:\`\`\`(?:json)?)?`,
   "y",
 );
 const FUNCTION = /\[?\s*([\w.]+?)(?:\.call)?\(/y;
@@ -81,7 +84,9 @@ export function functionCalls(text: string): readonly ToolCall[] {
 
 /** DeepSeek's marks have wide bars and lines. */
 function plainMarks(text: string): string {
-  return text.replace(/<(\/?)｜DSML｜/g, "<$1").replace(/<｜([^｜>\n]{1,40})｜>/g, (_, name: string) => `<|${name.replaceAll("▁", "_")}|>`);
+  return text
+    .replace(/<(\/?)｜DSML｜/g, "<$1")
+    .replace(/<[｜|]([^｜|>\n]{1,40})[｜|]>/g, (_, name: string) => `<|${name.replaceAll("▁", "_")}|>`);
 }
 
 function callsFrom(text: string, start: number): { readonly calls: readonly ToolCall[]; readonly left: string } {

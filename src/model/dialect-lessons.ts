@@ -84,7 +84,7 @@ function lengthLesson(words: string, message: string, body: JsonObject, known: D
   const largest = Math.max(...numbers.filter((n) => n < sent && n >= SMALLEST_REPLY));
   if (
     Number.isFinite(largest) &&
-    /range|less than|at most|between|maximum|too large|too high|exceed|supports?|<|>|limit|up to|no more than/i.test(message)
+    /range|less than|at most|between|maximum|too large|too high|exceed|supports?|<|>|limit|up to|no more than|范围|最大|超过/i.test(message)
   )
     return { dialect: { maxTokens: largest } };
   const other = field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
@@ -133,9 +133,9 @@ const RULES = [
   [
     "system",
     false,
-    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|only (?:user|supports? user).{0,40}(?:roles?|assistant)|\broles?\b.{0,40}(?:must|should|one of|expected).{0,40}\buser\b.{0,20}\bassistant\b/i,
+    /\b(?:system|developer)\b.{0,60}(?:not|un)[ -]?(?:be )?(?:support|allow|enabl|permit)|(?:n't|not) support '?system|invalid (?:message )?role:? ?'?(?:system|developer)|only (?:user|supports? user).{0,40}(?:roles?|assistant)|\broles?\b.{0,40}(?:must|should|one of|expected).{0,40}\buser\b.{0,20}\bassistant\b/i,
   ],
-  ["alternates", true, /alternat|consecutive|in a row|same role|roles? (?:order|sequence)|last (?:message )?role/i],
+  ["alternates", true, /alternat|consecutive|in a row|same role|unexpected role '?user|roles? (?:order|sequence)|last (?:message )?role/i],
 ] as const;
 
 /** The first lesson of a refusal that is not known yet. */

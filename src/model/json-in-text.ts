@@ -65,7 +65,11 @@ export function findJson(text: string): JsonInText {
       position = end;
     }
   }
-  if (values.length === 0 && broken === undefined) readScalar(text, from, values);
+  if (values.length === 0 && broken === undefined) {
+    readScalar(text, from, values);
+    const value = values.length === 0 ? plainValue(text.slice(from).trim()) : undefined;
+    if (value !== undefined) values.push({ value, start: from, end: text.length });
+  }
   values.sort(byLength);
   return { values, broken: broken?.reason === "malformed" ? { ...broken, repaired: repaired(text, broken) } : broken };
 }
@@ -106,6 +110,12 @@ function isReadable(value: Json, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   if (typeof value !== "object" || value === null) return typeof value !== "number" || Number.isFinite(value);
   return Object.values(value).every((member: Json) => isReadable(member, depth + 1));
+}
+
+/** JSON whose quotes are all escaped. */
+function plainValue(text: string): Json | undefined {
+  const value = /^[{[]\s*\\"/.test(text) ? parsedJson(text.replaceAll('\\"', '"')) : undefined;
+  return typeof value === "object" && isReadable(value, 0) ? value : undefined;
 }
 
 function readScalar(text: string, from: number, values: FoundJson[]): void {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { isList } from "../kernel/value-kind.ts";
+import { isList, isRecord } from "../kernel/value-kind.ts";
 import { readValue } from "./json-reader.ts";
 import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "./schema-node.ts";
 
@@ -25,14 +25,23 @@ export function mended(value: Json, root: JsonObject, how: Mending): Json {
 }
 
 /** `{ result: {...} }` and `[{...}]`, if the schema has no such member. */
-function unwrapped(value: Json, root: JsonObject): Json {
+function unwrapped(given: Json, root: JsonObject): Json {
+  const value = ofCall(given, root);
   const [name, ...others] = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (name === undefined || others.length > 0 || root["type"] !== "object") return value;
   if (isList(value)) return value[0] as Json;
   const member = (value as JsonObject)[name];
   const isKnown = Object.keys(propertiesOf(root)).some((known) => folded(known) === folded(name));
-  const isWhole = typeof member === "object" && member !== null && !isList(member);
-  return !isKnown && isWhole && !isOpen(root) ? member : value;
+  const inner = typeof member === "string" && /^\s*\{/.test(member) ? readWhole(member.trim()) : member;
+  const isWhole = typeof inner === "object" && inner !== null && !isList(inner);
+  return !isKnown && isWhole && !isOpen(root) ? inner : value;
+}
+
+/** `{ name: "reply", arguments: {...} }`: the arguments. */
+function ofCall(value: Json, root: JsonObject): Json {
+  if (!isRecord(value) || Object.keys(value).length !== 2 || Object.hasOwn(propertiesOf(root), "name")) return value;
+  const { name, arguments: args, parameters = args } = value as JsonObject;
+  return typeof name === "string" && isRecord(parameters) ? { arguments: parameters as JsonObject } : value;
 }
 
 function mendedBy(nodes: readonly SchemaNode[], given: Json, root: SchemaNode, how: Mending): Json {
@@ -91,7 +100,8 @@ function isNothing(value: Json): boolean {
 function constantLike(value: string, nodes: readonly SchemaNode[]): string {
   const constants = nodes.flatMap((node) => constantsOf(node) ?? [undefined]);
   if (constants.includes(undefined) || constants.includes(value)) return value;
-  const near = constants.filter((one): one is string => typeof one === "string" && folded(one) === folded(value.trim()));
+  const said = folded(value.trim().replace(/^(["'`])(.*)\1$/s, "$2"));
+  const near = constants.filter((one): one is string => typeof one === "string" && folded(one) === said);
   return near.length === 1 ? (near[0] ?? value) : value;
 }
 

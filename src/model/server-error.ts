@@ -30,31 +30,32 @@ const OVERFLOW = new RegExp(
     `\\b${READ}\\b.{0,80}\\b${LIMITED}.{0,80}\\b${SPACE}`,
     `\\b${READ}\\b.{0,40}\\btoo (?:long|large)`,
     "too (?:large|long) for (?:the )?model|too many (?:input )?tokens|reduce the length",
-    `context (?:size|length|window|limit)s? (?:was |is )?(?:exceeded|reached)|context the overflows|maximum (?:context|model|prompt) length|max(?:imum)? context`,
+    `context (?:size|length|window|limit)s? (?:was |is |has been )?(?:exceeded|reached)|context the overflows|maximum (?:context|model|prompt) length|max(?:imum)? context`,
     "(?:input|prompt|context) (?:length|tokens?|size).{0,40}(?:should be|must be|must have|limit)|inputs?`? (?:tokens?|must have).{0,60}(?:less than|must be <)",
-    "greater than the context length|model token limit|context shift is disabled",
+    "greater than the context length|model token limit|context shift is disabled|tokens in request more than|max input characters|length is \\d+ while limit",
+    "超长|(?:输入|上下文|内容|prompt).{0,15}(?:过长|超过|超出).{0,20}(?:长度|限制)",
   ].join("|"),
   "i",
 );
 const QUOTA =
-  /insufficient[ _](?:quota|balance|credits?|funds)|billing|exceeded_current_quota|payment required|arrears|recharge|top[ -]?up|out of credits?|(?:used|spent|exhausted) all (?:available |your |of your )*credits?|credits? (?:balance|limit)|spending limit|exceeded your (?:current |monthly )?(?:quota|budget)|余额不足|欠费/i;
+  /insufficient[ _](?:quota|balance|credits?|funds)|billing|exceeded_current_quota|payment required|arrears|recharge|top[ -]?up|out of credits?|(?:used|spent|exhausted) all (?:available |your |of your )*credits?|credits? (?:balance|limit)|spending limit|exceeded your (?:current |monthly )?(?:quota|budget)|overdue|\barrearage|balance is (?:insufficient|too low|exhausted)|good standing|余额不足|欠费/i;
 /** A quota of a minute comes back by itself. */
 const BY_TIME = /per[ _-]?(?:second|minute|min|hour)|\b[RT]PM\b|PerMinute|RetryInfo|rate.?limit|too many requests|throttl/i;
 const WRONG_KEY =
   /\b(?:invalid|incorrect|wrong|missing|expired)\b.{0,20}\bapi[ _-]?key|\bapi[ _-]?key\b.{0,30}\b(?:not valid|invalid|incorrect|missing|expired)/i;
 const FILTERED =
-  /content[ _-]?(?:filter|policy|violates)|content management policy|responsible ?ai|safety (?:system|filter|polic|reason|setting)|content exists risk|data_?inspection|inappropriate content|prohibited[ _]content|high risk|(?:input|prompt|content|output)\b.{0,60}\b(?:was |were |been )?flagged|usage (?:policy|guidelines)|moderation|new_sensitive|sensitive (?:content|words?|information)|guardrail|敏感|不安全/i;
+  /content[ _-]?(?:filter|policy|violates)|content management policy|responsible ?ai|safety (?:system|filter|polic|reason|setting)|content exists risk|data_?inspection|inappropriate content|prohibited[ _]content|high risk|(?:input|prompt|content|output)\b.{0,60}\b(?:was |were |been )?flagged|usage (?:policy|guidelines)|moderation|new_sensitive|sensitive (?:content|words?|information)|guardrail|risky? ?(?:content|detection)|敏感|不安全|违规/i;
 const FORMAT = /response_?format|json_schema|json_object|json mode|structured[ _]outputs?|guided_json|grammar/i;
 const GENERATION_FAILED =
-  /json_validate_failed|failed to generate json|tool_use_failed|failed to call a function|failed_generation|(?:error|failed|could not|unable).{0,20}pars\w+.{0,30}(?:tool|function) call/i;
+  /json_validate_failed|failed to generate json|tool_use_failed|tool_call_generation_failed|invalid tool call|tool call validation failed|in message header|expecting start token|failed to call a function|failed_generation|(?:error|failed|could not|unable).{0,20}pars\w+.{0,30}(?:tool|function) call/i;
 const TOOL = "(?:tools?(?![.[]\\d)|tool[ _-]?(?:use|calls?|calling|choice)|function.?call(?:ing|s)?)";
 const TAKEN = "(?:support|enabl|allow|permit|accept|avail|implement)";
 const NO_TOOLS = new RegExp(
   [
     `\\b(?:not|n't|cannot|no endpoints found that)\\b.{0,25}\\b${TAKEN}\\w*\\b.{0,20}\\b${TOOL}`,
     `(?:n't|no endpoints found that) ${TAKEN}\\w*.{0,20}\\b${TOOL}`,
-    `\\b${TOOL}['"\`]?.{0,30}\\b(?:not|un)[ -]?(?:yet |be |currently )?${TAKEN}`,
-    `\\b${TOOL}.{0,20}\\brequires? .{0,3}--`,
+    `\\b${TOOL}['"\`]?.{0,30}\\b(?:not|un)[ -]?(?:yet |be |been |currently )?${TAKEN}`,
+    `\\b${TOOL}.{0,20}\\b(?:requires? .{0,3}--|cannot be used|not a valid parameter)|不支持.{0,10}(?:工具|函数|function|tool)`,
     "\\b(?:unsupported|unrecognized|unknown|unexpected|extra)\\b.{0,40}\\b(?:tools|functions)\\b(?![.[]\\d)",
   ].join("|"),
   "i",
@@ -120,10 +121,11 @@ interface Reading {
 }
 
 function codeOf(said: ServerSaid, { words, status, isRefused, formatAsked, unsupported }: Reading): keyof typeof ADVICE {
-  if ((isRefused || said.began === true) && FILTERED.test(words)) return "MODEL_CONTENT_FILTER";
+  if ((isRefused || said.began === true || said.status === undefined) && FILTERED.test(words)) return "MODEL_CONTENT_FILTER";
   if (said.failed === true || GENERATION_FAILED.test(words)) return "MODEL_PROTOCOL";
   if (isOverflow(status, words)) return "MODEL_CONTEXT_OVERFLOW";
-  if (status === 402 || ([400, 403, 429].includes(status) && QUOTA.test(words) && !isByTime(said))) return "MODEL_QUOTA";
+  if (status === 402 || ([400, 401, 403, 429].includes(status) && QUOTA.test(words) && !isByTime(said) && !WRONG_KEY.test(words)))
+    return "MODEL_QUOTA";
   if (status === 429) return "MODEL_RATE_LIMIT";
   if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(words))) return "MODEL_AUTH";
   if (formatAsked && isFormatComplaint(status, said)) return "MODEL_FORMAT_UNSUPPORTED";

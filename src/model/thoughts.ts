@@ -10,6 +10,10 @@ const MARKS: readonly (readonly [opening: string, closing: (name: string) => str
   ["<\\|(begin_of_thought)\\|>", () => "<|end_of_thought|>"],
   ["<(unused94)>thought", () => "<unused95>"],
   ["<\\|channel>(thought)", () => "<channel|>"],
+  ["<\\|(inner_prefix)\\|>", () => "<|inner_suffix|>"],
+  ["<\\|(think)\\|>", () => "<|/think|>"],
+  ['<(details) type="reasoning"[^>]*>', () => "</details>"],
+  ["here(?:'s| is) (my thought process):(?=[^]*here(?:'s| is) my response:)", () => "here.{2,3} my response:"],
 ];
 const OPENING = new RegExp(`^[\\s\\uFEFF]*(?:${MARKS.map(([opening]) => opening).join("|")})`, "i");
 const ANY_OPENING = new RegExp(`<(?:[a-z]+:)?(?:${NAMES})>|◁think▷|\\[THINK\\]`, "i");
@@ -56,8 +60,15 @@ export function answerStart(text: string): number {
 export function withoutThoughts(text: string): string {
   takes("withoutThoughts", "text", text, aText);
   const start = answerStart(text);
-  const answer = start === 0 ? text : text.slice(start).replace(/^[\s\uFEFF]+/, "");
+  const answer = start === 0 ? text : unboxed(text.slice(start).replace(/^[\s\uFEFF]+/, ""));
   return text.includes("|>") || text.includes("｜>") ? withoutEnd(answer).replace(/^<\|START_RESPONSE\|>/, "") : answer;
+}
+
+/** Some models put the answer behind their thoughts in marks of its own. */
+function unboxed(answer: string): string {
+  const [opening, name = ""] = /^<\|?(?:begin_of_)?(answer|box|solution)\|?>/.exec(answer) ?? [];
+  const closing = [`</${name}>`, `<|end_of_${name}|>`].find((mark) => opening !== undefined && answer.trimEnd().endsWith(mark));
+  return closing === undefined ? answer : answer.trimEnd().slice(opening?.length, -closing.length).trim();
 }
 
 /** Linear in the length of the text, unlike an expression that looks for spaces before a mark. */

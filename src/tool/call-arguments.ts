@@ -65,8 +65,10 @@ function jsonIn(text: string): Json | undefined {
 function mendedJson(text: string): Json | undefined {
   const { values, broken } = findJson(text);
   if (values.length === 0) return broken?.repaired;
-  const isOne = new Set(values.map(({ value }) => canonicalJson(value))).size === 1;
-  return isOne && broken === undefined ? values[0]?.value : undefined;
+  // Some servers write an empty object before the arguments.
+  const distinct = new Map(values.map(({ value }) => [canonicalJson(value), value]));
+  if (distinct.size > 1) distinct.delete("{}");
+  return distinct.size === 1 && broken === undefined ? [...distinct.values()][0] : undefined;
 }
 
 function faultOf(value: Json): string | undefined {

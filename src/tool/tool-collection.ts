@@ -86,13 +86,14 @@ export class ToolCollection implements Iterable<Tool> {
 
 /** A name as it is, without its marks, and without its namespace. */
 function meantNames(name: string): readonly string[] {
-  const bare = name
-    .slice(0, MAX_NAME)
-    .replace(/<\|[^]*$/, "")
+  const written = name.slice(0, MAX_NAME).normalize("NFKC");
+  const bare = (/"name"\s*:\s*"([^"]+)"/.exec(written)?.[1] ?? written)
+    .replace(/\p{Cf}+|^\s*<(?:function|invoke)=/gu, "")
+    .replace(/(?<=.)<[|/][^]*$|>\s*$|\s(?:commentary|json)\s*$/s, "")
     .replace(/\([^]*\)\s*$/, "")
-    .replace(/:\d+\s*$/, "")
+    .replace(/(?::index)?:\d+\s*$/, "")
     .replace(/^[\s"'`*[]+|[\s"'`*\]:;,.]+$/g, "");
-  return [name, bare, bare.replace(/^[^]*[.:/]/, "")];
+  return [name, bare, bare.replace(/^[^]*[.:/]/, ""), bare.replace(/^(?:functions?|default_api|tools?)_+/i, "")];
 }
 
 const MAX_NAME = 200;

@@ -54,6 +54,11 @@ describe("a refusal", () => {
       "no explanation",
     ],
     ["of an empty body", "", "no explanation"],
+    [
+      "of a body that does not end",
+      new ReadableStream({ pull: (controller) => controller.enqueue(new TextEncoder().encode("x".repeat(10_000))) }),
+      "xxx",
+    ],
     ["of a page", "<html>", "<html>"],
   ])("%s still has its status", async (_what, body, message) => {
     const fetch = (): Promise<Response> => Promise.resolve(new Response(body, { status: 503 }));
@@ -86,6 +91,9 @@ describe("an error in an answer of status 200", () => {
     ["MiniMax", { choices: [], base_resp: { status_code: 1008, status_msg: "insufficient balance" } }, { message: "insufficient balance" }],
     ["Gemini", [{ error: { code: 429, message: "slow", status: "RESOURCE_EXHAUSTED" } }], { status: 429 }],
     ["Cloudflare", { success: false, errors: [{ code: 7009, message: "no such model" }] }, { message: "no such model", code: "7009" }],
+    ["another server's error inside", { error: "503 x", status: 503, details: { error: { message: "busy" } } }, { message: "busy" }],
+    ["JSON in its words", { error: { message: "failed", cause: '{"error":{"message":"too long"}}', code: 400 } }, { message: "too long" }],
+    ["Gemini, a prompt", { promptFeedback: { blockReason: "SAFETY" }, choices: [] }, { code: "content_filter" }],
     ["a string", { error: "no such model" }, { message: "no such model" }],
   ])("%s", (_who, body, expected) => {
     expect(said(body)).toMatchObject(expected);
@@ -123,6 +131,13 @@ describe("a body is read by what it is", () => {
     ["JSON as text", message, "text/plain"],
     ["JSON as events, behind spaces", `\n\n ${message}`, "text/event-stream"],
     ["an empty event", `data:\n\ndata: ${events}\n\ndata: [DONE]\n\n`, "text/event-stream"],
+    ["comments before JSON", `: ping\n\n: ping\n\n${message}`, "application/json"],
+    ["a prefix twice", `data: data: ${events}\n\ndata: data: [DONE]\n\n`, "text/event-stream"],
+    [
+      "a list of pieces",
+      `[${JSON.stringify(piece({ content: "fi" }))},${JSON.stringify(piece({ content: "ne" }, "stop"))}]`,
+      "application/json",
+    ],
     ["comments and other fields", `: ping\n\nid: 1\nretry: 5\nevent: chunk\ndata:${events}\n\n`, "text/event-stream"],
     ["line ends of Windows, and no end", `data: ${events}\r\n\r\ndata: [DONE]`, "text/event-stream"],
     ["a whole message as the only event", [message, "[DONE]"], "text/event-stream"],
@@ -160,6 +175,14 @@ describe("usage", () => {
       "of Anthropic",
       { usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 4 } },
       { inputTokens: 10, outputTokens: 5, cachedTokens: 4 },
+    ],
+    ["of llama.cpp", { timings: { cache_n: 7, prompt_n: 3, predicted_n: 5 } }, { inputTokens: 10, outputTokens: 5 }],
+    ["of Cohere", { meta: { billed_units: { input_tokens: 10, output_tokens: 5 } } }, { inputTokens: 10, outputTokens: 5 }],
+    ["of Ollama", { prompt_eval_count: 10, eval_count: 5 }, { inputTokens: 10, outputTokens: 5 }],
+    [
+      "of Gemini without a total",
+      { usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 9 } },
+      { outputTokens: 14 },
     ],
     ["with reasoning beside", { usage: { ...counts, total_tokens: 1_015 } }, { outputTokens: 1_005 }],
     ["with reasoning inside", { usage: { ...counts, completion_tokens_details: { reasoning_tokens: 4 } } }, { outputTokens: 5 }],
@@ -243,6 +266,11 @@ describe("calls", () => {
       [["add", A]],
     ],
     ["beside nothing", [piece({ tool_calls: [null, named(A)] })], [["add", A]]],
+    ["by key", [piece({ tool_calls: { 0: named(A) } })], [["add", A]]],
+    ["as a string", [piece({ tool_calls: JSON.stringify([named(A)]) })], [["add", A]]],
+    ["of another spelling", [piece({ toolCalls: [{ name: "add", args: { a: 1 } }] })], [["add", A]]],
+    ["behind an empty list", [piece({ tool_calls: [], function_call: { name: "add", arguments: A } })], [["add", A]]],
+    ["as a part of the content", [piece({ content: [{ type: "tool_use", id: "x", name: "add", input: { a: 1 } }] })], [["add", A]]],
     ["that are no list", [piece({ tool_calls: named(A) })], [["add", A]]],
     ["without the inner object", [piece({ tool_calls: [{ index: 0, id: "x", name: "add", arguments: { a: 1 } }] })], [["add", A]]],
     [
@@ -292,7 +320,7 @@ describe("ends, choices and content", () => {
     ["stop", "stop STOP eos end_turn eos_found FINISH_REASON_STOP some_new_end"],
     ["length", "length MAX_TOKENS model_length MAX_OUTPUT_TOKENS model_context_window_exceeded"],
     ["tool_calls", "tool_calls function_call toolUse"],
-    ["content_filter", "content_filter SAFETY RECITATION PROHIBITED_CONTENT sensitive"],
+    ["content_filter", "content_filter SAFETY RECITATION PROHIBITED_CONTENT sensitive ERROR_TOXIC"],
   ])("ends by %s, which servers call %s", (expected, words) => {
     for (const reason of words.split(" ")) {
       expect(replyOf([piece({ content: "x" }, reason)]).finishReason, reason).toBe(expected);
@@ -331,6 +359,12 @@ describe("ends, choices and content", () => {
     ],
   ])("content as %s", (_what, content) => {
     expect(replyOf([piece({ content }, "stop")]).content).toBe("fine");
+  });
+
+  it("reads the first choice of several that were asked for, whichever comes first", () => {
+    const reader = new ReplyReader("m", true);
+    const read = [1, 0].map((index) => reader.piece({ choices: [{ index, delta: { content: "ab"[index] } }] }).content);
+    expect(read).toEqual([undefined, "a"]);
   });
 
   it("keeps reasoning as text, and as parts that come in pieces", () => {
@@ -407,6 +441,8 @@ describe("times to wait", () => {
     ["Azure", { message: "Please retry after 26 seconds." }, 26_000],
     ["Gemini", { message: "x", details: [{ retryDelay: "2.5s" }] }, 2_500],
     ["a member", { message: "slow", retry_after: 3 }, 3_000],
+    ["GLM", { message: "请在4秒后重试" }, 4_000],
+    ["Antigravity", { message: "Your quota will reset after 0h0m4s." }, 4_000],
     ["OpenRouter", { message: "slow", metadata: { headers: { "X-RateLimit-Reset": "0000000004000" } } }, 3_000],
     ["none", { message: "Try again with 3 images" }, undefined],
   ])("%s", (_who, error, expected) => {
@@ -441,6 +477,8 @@ describe("kinds of refusals", () => {
     ["OpenAI", "Your input exceeds the context window of this model. Please adjust your input and try again."],
     ["OpenRouter", "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens"],
     ["GitHub", "Request body too large for gpt-4o model. Max size: 8000 tokens.", 413],
+    ["llama.cpp", "Context size has been exceeded.", 500],
+    ["GLM, in Chinese", "Prompt 超长"],
     ["Ollama", "the input length exceeds the context length", 500],
   ])("too long, says %s", (_who, message, status) => {
     expect(codeOf({ error: { message } }, status)).toBe("MODEL_CONTEXT_OVERFLOW");
@@ -466,6 +504,8 @@ describe("kinds of refusals", () => {
     ["Groq", "`tool calling` is not supported with this model", 400],
     ["DeepSeek", "deepseek-reasoner does not support Function Calling", 400],
     ["Gemini", "Function calling is not enabled for models/gemma-3-27b-it", 400],
+    ["NIM", "Tool use has not been enabled, because it is unsupported by m", 400],
+    ["Azure", "'tools' is not a valid parameter for this model", 400],
     ["OpenAI", "Unsupported parameter: 'tools' is not supported with this model.", 400],
   ])("no tools, says %s", (_who, message, status) => {
     const words = said({ error: { message } }, status);
@@ -506,6 +546,8 @@ describe("kinds of refusals", () => {
     ],
     ["Groq, a call", { message: "Failed to call a function.", code: "tool_use_failed" }, 400, "MODEL_PROTOCOL"],
     ["Ollama, a call", { message: "error parsing tool call: raw='{', err=unexpected end of JSON input" }, 500, "MODEL_PROTOCOL"],
+    ["Volcengine", { message: "The request failed because your account has an overdue balance." }, 403, "MODEL_QUOTA"],
+    ["vLLM, a call", { message: "unexpected tokens remaining in message header" }, 400, "MODEL_PROTOCOL"],
     ["a wrong field", { message: "Invalid value for temperature" }, 400, "MODEL_BAD_REQUEST"],
   ])("%s", (_who, error, status, code) => {
     expect(codeOf({ error }, status)).toBe(code);
