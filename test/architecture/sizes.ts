@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_618;
+export const MAX_LINES = 109_737;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -18,8 +18,8 @@ export const MAX_NAMES = 544;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 4_317,
   roles: 2_508,
-  adapters: 12_324,
-  agent: 4_351,
+  adapters: 12_402,
+  agent: 4_356,
   checks: 4_871,
   cli: 10_739,
   client: 933,
@@ -30,7 +30,7 @@ export const LINES: Readonly<Record<string, number>> = {
   kernel: 2_764,
   memory: 5_453,
   message: 661,
-  model: 5_684,
+  model: 5_717,
   research: 5_879,
   role: 2_400,
   runtime: 13_223,
@@ -38,7 +38,7 @@ export const LINES: Readonly<Record<string, number>> = {
   shards: 789,
   team: 3_210,
   testing: 4_559,
-  tool: 2_895,
+  tool: 2_898,
   tools: 3_511,
   workspace: 5_826,
 };
