@@ -107,16 +107,24 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   if (plan === undefined) return askOne(model, request, deps, heldFor(model, request, deps));
   // Reserve the hold of the most expensive model, whichever one answers.
   const hold = Math.max(...plan.map((one) => heldFor(one.model, request, deps)));
+  const failed: string[] = [];
   for (const { model: candidate, tries, next } of plan) {
     const retry = tries === undefined ? deps.retry : { ...deps.retry, tries, outage: 0 };
     try {
       return { ...(await askOne(candidate, request, { ...deps, retry }, hold, candidate.id)), model: candidate.id };
     } catch (error) {
-      if (!(error instanceof ModelError) || next?.has(error.code) !== true) throw error;
+      if (!(error instanceof ModelError)) throw error;
+      if (next?.has(error.code) !== true) throw failed.length === 0 ? error : afterOthers(error, failed);
+      failed.push(`${candidate.id} (${error.code})`);
       deps.logger?.warn(`${candidate.id} failed, and the next model is asked. ${error.message}`);
     }
   }
   throw modelError("MODEL_FAILED", `Expected ${model.id} to have a model to ask, got none.`);
+}
+
+function afterOthers(error: ModelError, failed: readonly string[]): ModelError {
+  const { code, message, data, retryable } = error;
+  return new ModelError(code, `${message} Before it failed: ${failed.join(", ")}.`, { data, retryable, cause: error });
 }
 
 /** @throws ModelError `MODEL_UNPRICED` */

@@ -82,9 +82,10 @@ describe("fallback", () => {
     expect((await run(fallback([small, bare]))).error).toMatchObject({ code: "MODEL_UNPRICED" });
   });
 
-  it("reports the last failure when every model fails, also outside a run", async () => {
+  it("reports the last failure and names the others when every model fails, also outside a run", async () => {
     const model = fallback([priced("small", 1, failing("MODEL_QUOTA")), priced("large", 1, failing("MODEL_REFUSED"))]);
-    expect((await run(model)).error).toMatchObject({ code: "MODEL_REFUSED" });
+    const named = expect.stringContaining("small (MODEL_QUOTA)") as string;
+    expect((await run(model)).error).toMatchObject({ code: "MODEL_REFUSED", message: named });
     const { signal } = new AbortController();
     await expect(model.chat({ messages: [] }, { signal })).rejects.toBeInstanceOf(ModelError);
   });
