@@ -12,7 +12,7 @@ interface CompanyQuestion {
   readonly shared: readonly PromptPart[];
   readonly task: string;
   readonly instruction: string;
-  /** What no other prompt has. */
+  /** Parts that no other prompt has. */
   readonly own: readonly PromptPart[];
 }
 

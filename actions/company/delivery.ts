@@ -86,7 +86,7 @@ export interface WorkSoFar {
   readonly earlier: readonly Delivery[];
 }
 
-/** What is to be repaired, with the checks of objections. */
+/** The failures to repair, with the checks of objections. */
 export function evidenceOf({ complaints, verification }: Pick<Delivery, "complaints" | "verification">): string {
   const objections = complaints
     .filter(({ state }) => state !== "answered")

@@ -297,7 +297,7 @@ interface KnownFacts {
   readonly project: Project | undefined;
   readonly noPages: string | null;
   readonly answers: readonly string[];
-  /** What the user has not approved yet: the answer changes it. */
+  /** The order that the user has not approved yet; the answer changes it. */
   readonly draft?: WorkOrder;
   /** Rules that no criterion of the draft covers. */
   readonly uncovered?: readonly string[];

@@ -32,7 +32,7 @@ import { type Review, reviewBy } from "./review.ts";
 
 interface VerifyOptions {
   readonly gate: ProjectGate;
-  /** Where the reviewer tries the product. */
+  /** The copy in which the reviewer tries the product. */
   readonly sandbox: Sandbox;
   readonly repairedBy: Address;
   /** Most rounds of repair, by the size of the work. Default: as many as bring progress, 12 at most. */

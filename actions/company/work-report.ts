@@ -16,7 +16,7 @@ export const WorkReportSchema = z.object({
   summary: z.string(),
   /** In the order of their calls. */
   disputes: z.array(DisputeSchema).optional(),
-  /** What the newest red checks found. */
+  /** The findings of the newest red checks. */
   failing: z.string().optional(),
   /** Tests that were seen failing, as `file: title`. */
   red: z.array(z.string()).optional(),

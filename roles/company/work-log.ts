@@ -3,7 +3,7 @@ import type { Mind } from "../../src/agent/index.ts";
 
 /** Replies in a row that do nothing: no tool is called, arguments cannot be read, a file is not there. */
 const MOST_SLIPS = 10;
-/** Where no budget binds: tokens and milliseconds of one role for one order. */
+/** Tokens and milliseconds of one role for one order, if no budget binds. */
 const MOST_TOKENS = 2_000_000;
 const MOST_TIME = 7_200_000;
 /** Times that a failure may come; before the last its engineer is asked for another approach. */
@@ -25,7 +25,7 @@ interface Facts {
 }
 
 interface WorkLogOptions {
-  /** What the role has spent on the order before. */
+  /** The earlier spending of the role on the order. */
   readonly spent: NonNullable<WorkReport["spent"]>;
   /** False: the budget of the run binds. */
   readonly isUnpriced: boolean;

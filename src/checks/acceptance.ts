@@ -102,7 +102,7 @@ const PageStepSchema = z.discriminatedUnion("do", [
     }),
   /** Runs in the page: an expression, or statements with `return`. */
   z.strictObject({ do: z.literal("script"), code: z.string().max(MAX_UPLOAD), value: z.json().optional() }),
-  /** What the page printed so far, as lines such as `warning: text`; and its requests to other than its own files, as `GET https://...`. */
+  /** The lines that the page printed so far, such as `warning: slow`; and its requests beyond its own files, as `GET https://...`. */
   z.strictObject({ do: z.literal("console"), count: z.int().optional(), ...textRule }),
   z.strictObject({ do: z.literal("requests"), count: z.int().optional(), ...textRule }),
   z.strictObject({

@@ -275,7 +275,7 @@ async function finishedChange(
   if (existing === undefined) return undefined;
   await keepDocuments(folder, messages);
   const { kind, ...place } = existing.place;
-  // What the user asked for last.
+  // The newest wish of the user.
   const message = subjectOf(messages.findLast(({ sentFrom }) => sentFrom === "")?.content ?? "");
   const commit = { message, author: "Troupe", date: host.clock.now(), trailers: { "Troupe-Run": runId }, signal };
   const changes = status === "finished" ? await existing.finish(commit) : await existing.changes(signal);

@@ -103,7 +103,7 @@ interface Table<Row> {
   readonly rows: readonly Row[];
   readonly heads: readonly string[];
   readonly cells: (row: Row) => readonly string[];
-  /** What is said where there is no row. */
+  /** The sentence for an empty table. */
   readonly empty: string;
 }
 

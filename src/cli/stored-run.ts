@@ -133,7 +133,7 @@ async function claimedRun({ journal, name }: Store, given: string | undefined): 
   throw new UsageError("RUN_NONE", `${expected}. Begin one: troupe "Create a 2048 game"`);
 }
 
-/** What a company is given to continue with, where its run has ended and its product is not done. */
+/** The evidence with which a company continues a run that ended before its product was done. */
 export async function openWork(state: RunState): Promise<Message | undefined> {
   const about = readAbout(state.about ?? null);
   if (about === undefined) return undefined;

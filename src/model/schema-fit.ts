@@ -7,7 +7,7 @@ import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type 
  * Replies and the schemas that they are meant for. Unions are read with all their fitting branches at once.
  */
 
-/** What is changed in a value that a model wrote. Each change is made only where the schema leaves no doubt. */
+/** The changes to a value that a model wrote. Each is made only if the schema leaves no doubt. */
 interface Mending {
   /** `fileName` or `File_Name` becomes `file_name` if that is wanted and absent, and no other key is as near. Keys of records stay. */
   readonly names?: boolean;

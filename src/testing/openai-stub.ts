@@ -75,7 +75,7 @@ export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
   return { ...seen, url, close, [Symbol.asyncDispose]: close };
 }
 
-/** What a stub was asked, which grows. */
+/** The requests to a stub so far. */
 interface Seen {
   readonly requests: OpenAIBody[];
   readonly rejected: RejectedRequest[];

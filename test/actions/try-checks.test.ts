@@ -16,7 +16,7 @@ const summed = (equals: string) => ({ kind: "command", steps: [{ run: ["node", "
 
 interface Specified {
   readonly order: WorkOrder;
-  /** What was asked after the criteria. */
+  /** The questions after the criteria. */
   readonly asked: readonly string[];
 }
 

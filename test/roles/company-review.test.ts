@@ -61,7 +61,7 @@ describe("a reviewer", () => {
     expect(again).toContain('-  if (a === 0) throw new Error("no zero");');
     expect(before).toContain("Expected two numbers");
     expect(again).not.toContain("Expected two numbers");
-    // What is stable comes first: both looks begin alike up to what is seen.
+    // Stable parts come first: both looks begin alike up to the files.
     expect(again.startsWith(before.slice(0, before.indexOf("## The work")))).toBe(true);
   });
 
