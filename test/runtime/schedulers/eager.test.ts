@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createMessage } from "../../../src/message/message.ts";
 import { ROUTE_TO_SELF } from "../../../src/message/address.ts";
-import { type Role } from "../../../src/role/role.ts";
+import type { Role } from "../../../src/role/role.ts";
 import { answering, contents, listener, remembered, town } from "../town.ts";
 
 /** Something to wait for that the test decides on. */
