@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_655;
+export const MAX_LINES = 109_746;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -31,7 +31,7 @@ export const LINES: Readonly<Record<string, number>> = {
   memory: 5_453,
   message: 661,
   model: 5_725,
-  research: 5_790,
+  research: 5_881,
   role: 2_400,
   runtime: 13_223,
   server: 3_005,
