@@ -6,6 +6,7 @@ import { openWorkspace } from "../../src/workspace/index.ts";
 import { someOf } from "../long.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { accepted, adding, around, brief, calling, RIGHT, roleIn, roleModel, test as written } from "./adder.ts";
+import { readAdder } from "./adder-reader.ts";
 import { done, sandbox } from "./company-trial.ts";
 
 /** Orders that a hostile author of a project would give a model. */
@@ -46,7 +47,7 @@ async function changed(conventions: string): Promise<Changed> {
   };
   const model = roleModel(script, (request) => requests.push(request));
   const journal = memoryJournal();
-  const roles = softwareCompany({ workspace, sandbox, existing: true });
+  const roles = softwareCompany({ workspace, sandbox, existing: true, verify: readAdder });
   const { messages } = await new Team({ roles, model, journal }).run("It must add", { id: "run" }).result;
   expect(await workspace.read("docs/acceptance.json")).toContain('"A1"');
   const outputs = requests.flatMap((request) =>
