@@ -57,7 +57,7 @@ describe("a share of the budget is kept for the proof", () => {
     const { result, delivery, roles } = await worked({ ...rest, Alex: [costing(calling(whole(RIGHT), done), 60_000)] }, budget, {
       verificationShare: 0,
     });
-    expect([result.status, roles]).toEqual(["finished", ["Alice", "Alex"]]);
+    expect([result.status, roles]).toEqual(["finished", ["Alice", "Alice", "Alex"]]);
     expect(delivery.verification.verdicts.map(({ outcome }) => outcome)).toEqual(["proven", "proven"]);
     expect(delivery.review).toBeUndefined();
     expect(delivery.assumptions.at(-1)).toContain("No one has reviewed the product.");
