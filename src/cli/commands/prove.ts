@@ -57,11 +57,14 @@ async function acceptanceOf(root: string, named: string | undefined): Promise<Ac
     if (acceptance !== undefined) return acceptance;
     if (text !== undefined) {
       const expected = `Expected criteria in ${shown(path, 300)}, but they do not have the form of docs/acceptance.json`;
-      throw new UsageError("CRITERIA_INVALID", `${expected}. See the guide "The software company", or write them with: troupe spec "idea"`);
+      throw new UsageError(
+        "CRITERIA_INVALID",
+        `${expected}. See the guide "The software company", or write them with: troupe run "idea" --in <dir> --no-implement --documents`,
+      );
     }
   }
   const expected = `Expected criteria in ${paths.map((path) => shown(path, 300)).join(" or ")}, but there are none`;
-  throw new UsageError("CRITERIA_MISSING", `${expected}. Write them with: troupe spec "idea" --in <dir>`);
+  throw new UsageError("CRITERIA_MISSING", `${expected}. Write them with: troupe run "idea" --in <dir> --no-implement --documents`);
 }
 
 interface ReportFacts {
