@@ -9,6 +9,7 @@ import { DeliverySchema, evidenceOf } from "../../actions/company/delivery.ts";
 import { isDelivery, type Size } from "../../actions/company/work-order.ts";
 import { checkProjectOptions } from "../../actions/project-action.ts";
 import {
+  type Address,
   type ChatModel,
   createMessage,
   defineRole,
@@ -51,8 +52,11 @@ export interface SoftwareCompanyOptions {
   readonly approve?: "prd" | "plan" | undefined;
   /** A person can be asked. Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
-  /** False: the company ends with the criteria, and with the design of products of size M and L. Default true. */
-  readonly implement?: boolean | undefined;
+  /**
+   * The last part: the criteria, or the design, which products of size M and L have. The output of the run is the work order then. Default:
+   * the proven product.
+   */
+  readonly until?: "criteria" | "design" | undefined;
   /** Default true. */
   readonly review?: boolean | undefined;
   /** Default: the team's. */
@@ -74,10 +78,11 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   workspace: kinds.workspace,
   sandbox: kinds.sandbox,
   ...kinds.each(kinds.text, "size", "stack"),
-  ...kinds.each(kinds.boolean, "existing", "allowInstall", "asks", "implement", "review"),
+  ...kinds.each(kinds.boolean, "existing", "allowInstall", "asks", "review"),
   ...kinds.each(kinds.function, "diff", "verify"),
   documents: kinds.record(kinds.text),
   approve: kinds.oneOf("prd", "plan"),
+  until: kinds.oneOf("criteria", "design"),
   reviewModel: kinds.model,
   rounds: kinds.record(kinds.count),
   engineers: kinds.size,
@@ -93,7 +98,7 @@ const USUAL_VERIFICATION_SHARE = 0.15;
 
 /**
  * The roles that take an idea to a product that is proven by running it. Hire them all. The output of the run is a `Delivery`: a verdict
- * with evidence for each acceptance criterion. With `implement` false it is the work order with its criteria and design.
+ * with evidence for each acceptance criterion. With `until` it is the work order with its criteria and design.
  *
  * @throws UsageError `ARGUMENT_INVALID`, `OPTION_UNKNOWN`
  */
@@ -101,7 +106,8 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   checkProjectOptions("softwareCompany", options, companyOptions);
   const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
-  if (options.implement === false) return [manager(gate, options), architect(gate, options)];
+  if (options.until === "criteria") return [manager(gate, options)];
+  if (options.until === "design") return [manager(gate, options), architect(gate, options)];
   const project = forkedProject(workspace);
   const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShareOf(options) };
   const engineers = namesOf(options.engineers);
@@ -157,11 +163,9 @@ export function continuedWork(messages: readonly Message[]): Message | undefined
 
 function manager(
   gate: ProjectGate,
-  { size, stack, existing, documents, allowInstall, approve, asks, implement }: SoftwareCompanyOptions,
+  { size, stack, existing, documents, allowInstall, approve, asks, until }: SoftwareCompanyOptions,
 ): Role {
-  const isPlanned = implement === false;
-  const designers = isPlanned ? [ARCHITECT] : [ARCHITECT, VERIFIER];
-  const receivers = { S: isPlanned ? [ROUTE_TO_NONE] : [ENGINEER, VERIFIER], M: designers, L: designers };
+  const receivers = receiversOf(until);
   const said = [UserRequirement, UserFeedback];
   const approves = approve === "prd";
   return defineRole({
@@ -177,8 +181,16 @@ function manager(
   });
 }
 
-function architect(gate: ProjectGate, { approve, implement }: SoftwareCompanyOptions): Role {
-  const receivers = implement === false ? [ROUTE_TO_NONE] : [QA, VERIFIER];
+/** Who gets the work order with the criteria. */
+function receiversOf(until: SoftwareCompanyOptions["until"]): Readonly<Record<Size, readonly Address[]>> {
+  const nobody = [ROUTE_TO_NONE];
+  if (until === "criteria") return { S: nobody, M: nobody, L: nobody };
+  const designers = until === "design" ? [ARCHITECT] : [ARCHITECT, VERIFIER];
+  return { S: until === "design" ? nobody : [ENGINEER, VERIFIER], M: designers, L: designers };
+}
+
+function architect(gate: ProjectGate, { approve, until }: SoftwareCompanyOptions): Role {
+  const receivers = until === "design" ? [ROUTE_TO_NONE] : [QA, VERIFIER];
   return defineRole({
     name: ARCHITECT,
     description: INTRODUCTION,

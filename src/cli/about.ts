@@ -41,6 +41,7 @@ const CrewSchema = z.discriminatedUnion("kind", [
     kind: z.literal("software-company"),
     existing: z.boolean().optional(),
     asks: z.boolean().optional(),
+    isSpec: z.boolean().optional(),
     ...optionsOf("software-company"),
   }),
   z.object({ kind: z.literal("waterfall"), ...optionsOf("waterfall") }),

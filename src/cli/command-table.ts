@@ -79,6 +79,22 @@ const NEW_RUNS: Commands = {
     ],
     load: async () => (await import("./commands/check.ts")).check,
   },
+  "spec [idea...]": {
+    text: "write the criteria of an idea with their checks, and nothing else; anybody does the work, and troupe prove judges it",
+    args: { idea: "what to build, in quotes; - reads it from standard input" },
+    options: [
+      "The idea:",
+      "file",
+      BEFORE_PAID,
+      ...PAID,
+      ...LIMITS,
+      { out: "where the criteria go, into docs (default ./workspace/<name>)", force: "write into a folder that holds files" },
+      { in: "write criteria for a change of the project in this folder, into .troupe", documents: "with --in: into docs/ of the project" },
+      ...(["seed", "sandbox", "approve", "size", "stack"] as const),
+      ...STORED,
+    ],
+    load: async () => (await import("./commands/run.ts")).run,
+  },
   prove: {
     text: "run the criteria, the tests and the other checks of a project, whoever wrote it, without a model; ends with 6 if it is not proven",
     options: [

@@ -151,9 +151,10 @@ export async function crewOf(
   const { workspace, sandbox, documents, diff = () => Promise.resolve("") } = parts;
   switch (crew.kind) {
     case "software-company": {
-      const { kind: _kind, existing, inFolder: _inFolder, documents: _documents, ...options } = crew;
+      const { kind: _kind, existing, inFolder: _inFolder, documents: _documents, implement, isSpec, ...options } = crew;
+      const until = isSpec === true ? "criteria" : implement === false ? "design" : undefined;
       const change = existing === true ? { existing, diff, documents } : {};
-      return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, review: codeReview }) };
+      return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, until, review: codeReview }) };
     }
     case "waterfall":
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
@@ -166,7 +167,8 @@ export async function crewOf(
 export function provesProduct({ agent, crew }: Pick<CompanySettings, "agent" | "crew">): boolean {
   return (
     agent === undefined &&
-    ((crew.kind === "software-company" && crew.implement !== false) || (crew.kind === "file" && crew.use === "software-company"))
+    ((crew.kind === "software-company" && crew.implement !== false && crew.isSpec !== true) ||
+      (crew.kind === "file" && crew.use === "software-company"))
   );
 }
 

@@ -107,9 +107,9 @@ export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): 
   return new ModelError("MODEL_AUTH", `Expected a model to ask, but ${why}. ${HOW_TO_SET} Without a model these play: ${bundled}.`);
 }
 
-export function noAgentModel(asked: string | undefined): ModelError {
+export function noModelSet(asked: string | undefined): ModelError {
   const why = asked === undefined ? "no model is set" : unreachable(asked);
-  return new ModelError("MODEL_AUTH", `Expected a model for the agent, but ${why}. ${HOW_TO_SET}`);
+  return new ModelError("MODEL_AUTH", `Expected a model to ask, but ${why}. ${HOW_TO_SET}`);
 }
 
 function unreachable(model: string): string {

@@ -222,6 +222,7 @@ async function finished(session: Session, production: Production, company: Compa
     next: nextSteps(result, { short, store, budget, isForced: settings.force }),
     by: workerOf(settings),
     proves: provesProduct(settings),
+    isSpec: settings.crew.kind === "software-company" ? settings.crew.isSpec : undefined,
     output: company.output,
     commit: await committed(session, production, company, result),
     change: await orWarn(session, "The changes cannot be listed", () => finishedChange(session, production, company, result)),

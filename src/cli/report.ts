@@ -42,6 +42,8 @@ export interface ReportFacts {
   readonly next: NextSteps;
   readonly change?: ChangeReport | undefined;
   readonly commit?: CommitReport | undefined;
+  /** True where the criteria alone were asked for. */
+  readonly isSpec?: boolean | undefined;
   /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;
   readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
@@ -51,7 +53,7 @@ export interface ReportFacts {
 export type ResultReport = ReturnType<typeof resultReport>;
 
 export function resultReport(result: RunResult, facts: ReportFacts) {
-  const { by, commit, change, out, files, worstCase, isScripted, store, next, interruption } = facts;
+  const { by, isSpec, commit, change, out, files, worstCase, isScripted, store, next, interruption } = facts;
   const { status, runId, rounds, usage, byRole, byModel, failures, fork } = result;
   const tests = testsOf(result.messages);
   const delivery = deliveryOf(result.messages);
@@ -62,7 +64,7 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
   const { answer, denied } = by === "company" ? {} : answerIn(result, facts.output);
   return {
     type: "result" as const,
-    ...{ status, exitCode, runId, rounds, by, answer, denied, commit, change, out, files, delivery },
+    ...{ status, exitCode, runId, rounds, by, isSpec, answer, denied, commit, change, out, files, delivery },
     tests: tests ?? null,
     ...{ usage, byRole, byModel, isScripted, failures, store, fork },
     cost: { ...cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },

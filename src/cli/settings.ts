@@ -42,6 +42,8 @@ export type CrewSettings =
       readonly kind: "software-company";
       readonly existing?: boolean | undefined;
       readonly asks?: boolean | undefined;
+      /** The criteria alone are written. */
+      readonly isSpec?: boolean | undefined;
     } & CompanyOptions)
   | ({ readonly kind: "waterfall" } & Pick<CompanyOptions, "implement">)
   | FileCrew

@@ -55,8 +55,14 @@ export function writes(files: Readonly<Record<string, string>>, ...reads: readon
   return { toolCalls: [...views, call("write_files", { files: given }), call("done", { summary: "It is written and tested." })] };
 }
 
-/** Runs `troupe run` inside this process, with a company that says what the script says. */
-export async function scriptedRun(cwd: string, idea: string, script: Script, words: readonly string[] = []): Promise<ScriptedRun> {
+/** Runs `troupe run`, or `troupe spec`, inside this process, with a company that says what the script says. */
+export async function scriptedRun(
+  cwd: string,
+  idea: string,
+  script: Script,
+  words: readonly string[] = [],
+  verb: "run" | "spec" = "run",
+): Promise<ScriptedRun> {
   const requests: Record<keyof Script, OpenAIBody[]> = { manager: [], architect: [], qa: [], planner: [], engineer: [], verifier: [] };
   await using server = await openaiStub({
     handler: (body) => {
@@ -69,6 +75,6 @@ export async function scriptedRun(cwd: string, idea: string, script: Script, wor
   const model = ["--model", "scripted", "--base-url", server.url, "--price", "0.25,2", "--budget", "5"];
   const out = words.includes("--out") || words.includes("--in") ? [] : ["--out", join(cwd, "product")];
   const env = { TROUPE_API_KEY: "none" };
-  const { code, stdout, stderr } = await command(cwd, ["run", "-", "--json", "--yes", ...model, ...out, ...words], { env, stdin: idea });
+  const { code, stdout, stderr } = await command(cwd, [verb, "-", "--json", "--yes", ...model, ...out, ...words], { env, stdin: idea });
   return { code, result: linesIn(stdout).at(-1) as ResultReport, requests, all: server.requests, stderr };
 }

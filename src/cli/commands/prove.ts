@@ -59,12 +59,12 @@ async function acceptanceOf(root: string, named: string | undefined): Promise<Ac
       const expected = `Expected criteria in ${shown(path, 300)}, but they do not have the form of docs/acceptance.json`;
       throw new UsageError(
         "CRITERIA_INVALID",
-        `${expected}. See the guide "The software company", or write them with: troupe run "idea" --in <dir> --no-implement --documents`,
+        `${expected}. See the guide "The software company", or write them with: troupe spec "idea" --out <dir>`,
       );
     }
   }
   const expected = `Expected criteria in ${paths.map((path) => shown(path, 300)).join(" or ")}, but there are none`;
-  throw new UsageError("CRITERIA_MISSING", `${expected}. Write them with: troupe run "idea" --in <dir> --no-implement --documents`);
+  throw new UsageError("CRITERIA_MISSING", `${expected}. Write them with: troupe spec "idea" --out <dir>`);
 }
 
 interface ReportFacts {

@@ -8,7 +8,7 @@ import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
 import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
 import { ideaSource, readIdea } from "../idea.ts";
-import { noAgentModel, noModel, realModel, scriptModel } from "../model-choice.ts";
+import { noModelSet, noModel, realModel, scriptModel } from "../model-choice.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { inConfirmedFolder, newProduction, type NewRun, produce } from "../production.ts";
@@ -28,7 +28,7 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
   const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
   const tests = await testsAgain(host.cwd, flags);
   const hasWords = tests === undefined || words.length > 0 || flags.file !== undefined;
-  const isMeant = session.words[0] === "run" || flags.yes === true;
+  const isMeant = session.words[0] === "run" || isSpec(session) || flags.yes === true;
   const source = hasWords ? ideaSource(words, flags.file, { isMeant, isBundled }) : undefined;
   const { settings, crew } = await chosenRun(session, flags);
   const { model, isConfirmed } = settings;
@@ -38,9 +38,10 @@ export async function run(session: Session, flags: Flags, ...words: string[]): P
     const chosen = await realModel(model.model, settings);
     if (crew !== undefined) await assertSound(session, crew, settings, chosen);
     const name = slugOf(flags.projectName ?? idea);
-    return begin(session, flags, { settings: askingSettings(session, settings), idea, name, chosen, isConfirmed });
+    return begin(session, flags, { settings: companySettingsOf(session, settings), idea, name, chosen, isConfirmed });
   }
   const known = matchIdea(idea, bundled);
+  if (isSpec(session)) throw noModelSet(model.asked);
   if (model.asked !== undefined || known === undefined || crew !== undefined) throw noModel(model.asked, bundled);
   const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
   screen.say(screen.style.strong(text));
@@ -66,9 +67,16 @@ async function initConfig({ host, json }: Session): Promise<ExitCode> {
 }
 
 /** A company asks what the idea leaves open where a person is at the terminal. */
-function askingSettings<S extends CompanySettings>({ host, json }: Session, settings: S): S {
+function companySettingsOf<S extends CompanySettings>(session: Session, settings: S): S {
   const { crew } = settings;
-  return crew.kind === "software-company" && json === undefined && canAsk(host) ? { ...settings, crew: { ...crew, asks: true } } : settings;
+  if (crew.kind !== "software-company") return settings;
+  const asks = session.json === undefined && canAsk(session.host);
+  return { ...settings, crew: { ...crew, ...(asks ? { asks } : {}), ...(isSpec(session) ? { isSpec: true } : {}) } };
+}
+
+/** `troupe spec` is a run whose company ends with the criteria. */
+function isSpec({ words }: Session): boolean {
+  return words[0] === "spec";
 }
 
 export async function demo(session: Session, flags: Flags, id: string = "shopping"): Promise<ExitCode> {
@@ -124,7 +132,7 @@ export async function agent(session: Session, flags: Flags, ...words: string[]):
   const { model, isConfirmed, ...settings } = (await chosenRun(session, flags)).settings;
   const own = agentSettings(flags, host.cwd);
   const idea = await untilAborted(readIdea(source, host), interruptions.signal);
-  if (model.kind === "none") throw noAgentModel(model.asked);
+  if (model.kind === "none") throw noModelSet(model.asked);
   const chosen = await realModel(model.model, settings);
   return begin(session, flags, { settings: { ...settings, agent: own }, idea, name: slugOf(idea), chosen, isConfirmed });
 }

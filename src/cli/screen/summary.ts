@@ -58,11 +58,11 @@ function differenceLines({ fork }: ResultReport): readonly string[] {
 }
 
 export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
-  const { files, by, usage, rounds, delivery } = report;
+  const { files, by, usage, rounds, delivery, isSpec } = report;
   const { style, folder, age, width } = facts;
   const all: readonly Fact[] = [
     ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
-    ["Tests", by !== "company" || delivery !== undefined ? undefined : testsText(report, style)],
+    ["Tests", by !== "company" || isSpec === true || delivery !== undefined ? undefined : testsText(report, style)],
     ...(delivery === undefined ? [] : deliveryRows(delivery, style)),
     ...failureRows(report.failures, style),
     ["Denied", deniedText(report, style)],
@@ -74,7 +74,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     by === "agent" ? ["Time", elapsed(age)] : ["Rounds", `${rounds} of ${facts.roundLimit}, in ${elapsed(age)}`],
     ["Run", shown(facts.run)],
     ["Fork", forkText(report)],
-    ...lookRows(report, folder),
+    ...(isSpec === true ? [["Prove", `troupe prove --in ${shellWord(report.out)}`] as Fact] : lookRows(report, folder)),
     ...nextRows(report),
   ];
   const labels = Math.max(...all.map(([label, text]) => (text === undefined ? 0 : label.length)));
@@ -142,12 +142,13 @@ function answerLines({ answer }: ResultReport): readonly string[] {
 }
 
 function headline(
-  { status, tests, exitCode, delivery, error, files, cost }: ResultReport,
+  { status, tests, exitCode, delivery, error, files, cost, isSpec }: ResultReport,
   { style, roundLimit, budget = 0 }: SummaryFacts,
 ): string {
   const kept = files.length === 0 ? "Nothing was written yet." : "What was written is kept.";
   switch (status) {
     case "finished":
+      if (isSpec === true) return style.good("The criteria are written. Do the work, or let anybody do it, and prove it.");
       if (tests?.tests === "failed") return style.bad("The project is written, but its tests fail.");
       return exitCode === 6 ? style.bad(unprovenText(delivery)) : style.good("Done.");
     case "rounds":

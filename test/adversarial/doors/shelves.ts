@@ -67,7 +67,7 @@ export const shelves: Readonly<Record<string, Door>> = {
       allowInstall: false,
       approve: "prd",
       asks: false,
-      implement: true,
+      until: "design",
       review: true,
       reviewModel: is.model(),
       rounds: { small: 2 },

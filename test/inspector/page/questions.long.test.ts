@@ -79,7 +79,7 @@ describeInBrowser("a permission on the page", () => {
 /** A company whose criteria a person approves. It builds nothing. */
 async function company(name: string): Promise<Team> {
   const workspace = await openWorkspace({ root: join(folder, name) });
-  const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none"), approve: "prd", implement: false });
+  const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none"), approve: "prd", until: "design" });
   const model = roleModel({ Alice: [brief("S"), brief("S", { assumptions: ["Numbers are whole."] })] });
   const team = new Team({ roles, model, journal: memoryJournal() });
   await team.run("A command that adds two numbers", { id: "adder" }).result;
