@@ -133,7 +133,7 @@ class Engineer extends Role {
 
 const Verdict = z.object({ ok: z.boolean(), why: z.string() });
 const Review = defineAction({ name: "Review", needs: [WriteCode], output: Verdict, prompt: (ctx) => `Review:\n${ctx.inputs[0].content}` });
-const Report = defineAction({ name: "Report", run: (ctx) => ctx.message("reported", { sendTo: "Ann" }) });
+const Report = defineAction({ name: "Report", run: (ctx) => ctx.message("reported", { sendTo: ROUTE_TO_NONE }) });
 const reviewer = defineRole({ name: "Rosa", watch: [WriteCode], actions: [Review, Report], reactMode: "by_order", maxReactLoop: 2 });
 // #endregion
 const listener = defineRole({

@@ -13,7 +13,7 @@ const preload = pathToFileURL(join(import.meta.dirname, "record-preload.mjs")).h
 const folder = join(root, "examples");
 const examples = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
 /** Programs without a run: agents of their own, and a verification. What they print is compared. */
-const withoutRuns = ["10-agent.ts", "11-tools.ts", "13-nets.ts", "14-planning-flow.ts", "15-mcp.ts", "27-verify.ts"];
+const withoutRuns = ["10-agent.ts", "13-nets.ts", "14-planning-flow.ts", "15-mcp.ts", "27-verify.ts", "39-from-openmanus.ts"];
 /** Its record has the id and the times of an earlier run, which it recalls. */
 const recalling = ["09-memory.ts"];
 /** Its threads print too, each when it comes to it. */

@@ -107,7 +107,7 @@ export const changing = experiment({ name: "changing", params: { n: [1, 2] }, wo
     );
     const { changing } = (await import(pathToFileURL(file).href)) as { readonly changing: AnyExperiment };
     const error = await errorOf(() => runExperiment(changing, { module: pathToFileURL(file).href, workers: 1 }));
-    expect(error).toMatchObject({ code: "EXPERIMENT_CHANGED", message: expect.stringContaining('is "// another text"') });
+    expect(error).toMatchObject({ code: "EXPERIMENT_CHANGED" });
   });
 
   it("says so where the memory that is given is too little for any process", async () => {
