@@ -99,14 +99,19 @@ interface AssignmentParts {
   readonly order: WorkOrder;
   readonly files: AssignedFiles;
   readonly role: PromptPart;
+  /** Parts that come last. */
+  readonly own?: readonly PromptPart[];
 }
+
+/** For workers that read files themselves. */
+export const NO_FILES: AssignedFiles = { design: { text: "", files: new Map() }, others: { text: "", files: new Map() } };
 
 /** A larger project is shown only where the work is. */
 const SMALL_PROJECT = 60;
 
 /** It begins with what all colleagues share, so that a provider's cache of prefixes serves them all. */
 export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">, parts: AssignmentParts): string {
-  const { order, files, role } = parts;
+  const { order, files, role, own = [] } = parts;
   const said = saidIn(rc.news);
   return parted([
     ...sharedParts(order),
@@ -117,6 +122,7 @@ export function assignmentText(rc: Pick<RoleContext, "memory" | "news" | "name">
     ["Your work so far", bullets(attemptsIn(rc))],
     ...said,
     role,
+    ...own,
   ]);
 }
 

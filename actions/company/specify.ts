@@ -41,6 +41,8 @@ interface SpecifyOptions {
   readonly mayInstall?: boolean | undefined;
   readonly approves?: boolean | undefined;
   readonly asks?: boolean | undefined;
+  /** One worker writes all code: size L is worked on as M. */
+  readonly isUndivided?: boolean | undefined;
 }
 
 /** Contents of the company's documents. */
@@ -250,9 +252,9 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
   }
 
   #order(ctx: ActionContext<readonly []>, { earlier, project, noPages, answers, draft }: KnownFacts, brief: Brief): WorkOrder {
-    const { size: chosen = brief.size, stack = project?.stack ?? brief.stack } = this.#options;
+    const { size: chosen = brief.size, stack = project?.stack ?? brief.stack, isUndivided } = this.#options;
     // Engineers who work side by side continue: the change joins their plan.
-    const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen;
+    const size = earlier?.size === "L" && isUnderWay(ctx.memory) ? "L" : chosen === "L" && isUndivided === true ? "M" : chosen;
     const before = draft?.assumptions ?? project?.acceptance?.assumptions ?? earlier?.assumptions ?? [];
     const hasPage = stack === "page" || brief.criteria.some(({ check }) => check.kind === "page");
     const lack = [...(hasPage && noPages !== null ? [`${NO_PAGES} ${noPages}`] : []), ...(project?.notRun ?? [])];

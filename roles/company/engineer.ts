@@ -17,7 +17,7 @@ Work in few replies. The files shown above are as they are now: do not read them
 
 README.md says what the product is, and has a section "Use" with commands that work as they stand.`;
 
-const RULES = `Never skip a test, and never make a check pass without doing what the user asked for.`;
+export const RULES = `Never skip a test, and never make a check pass without doing what the user asked for.`;
 
 const OWN_TESTS = `Every function that can go wrong has a test, which must fail when the function is broken. ${RULES} A check that contradicts the user's words goes back by dispute_check.`;
 
@@ -26,7 +26,7 @@ const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of th
 /** Works on an order, or on what the verification found, until the checks are green. */
 export function engineer(machine: CompanyMachine): Role {
   const { workspace, budgetShare, project } = machine;
-  const { engineer: name, manager, qa, verifier } = COLLEAGUES;
+  const { engineer: name } = COLLEAGUES;
   const toolsOf = (work: WorkSoFar | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
     const asked = work && gateRequest(work.order, work.earlier.at(-1)?.complaints ?? []);
     if (work?.order.size !== "S") return companyTools(machine, { judge: redForTested, asked, refuse: refusesTests, shown });
@@ -52,16 +52,20 @@ export function engineer(machine: CompanyMachine): Role {
       const left = tasks.some(({ keptIn }) => keptIn !== undefined) ? [takeWorkTool({ project, tasks, name })] : [];
       return { tools: [...toolsOf(work, shownText(files)), ...left], task };
     },
-    handOver: (rc: RoleContext, report: WorkReport): Promise<Message> => {
-      const taken = [...new Set(reportsIn(rc).flatMap((one) => one.taken ?? []))];
-      const isHeard = report.status === "disputed" && mayDispute(rc);
-      const unheard = report.status === "disputed" && !isHeard ? { status: "stuck" as const, summary: `${UNHEARD} ${report.summary}` } : {};
-      const reported: WorkReport = { ...report, ...unheard, taken };
-      const isOfTests = (reported.disputes ?? []).every(({ criterion }) => criterion === undefined);
-      const sendTo = [isHeard ? (isOfTests ? qa : manager) : verifier];
-      return Promise.resolve(rc.message(reported.summary, { causeBy: IMPLEMENT, instructContent: reported, sendTo }));
-    },
+    handOver: (rc, report) => Promise.resolve(handedOver(rc, report)),
   });
+}
+
+/** The message to the verifier, or to whoever decides what was handed back. */
+export function handedOver(rc: RoleContext, report: WorkReport): Message {
+  const { manager, qa, verifier } = COLLEAGUES;
+  const taken = [...new Set(reportsIn(rc).flatMap((one) => one.taken ?? []))];
+  const isHeard = report.status === "disputed" && mayDispute(rc);
+  const unheard = report.status === "disputed" && !isHeard ? { status: "stuck" as const, summary: `${UNHEARD} ${report.summary}` } : {};
+  const reported: WorkReport = { ...report, ...unheard, taken };
+  const isOfTests = (reported.disputes ?? []).every(({ criterion }) => criterion === undefined);
+  const sendTo = [isHeard ? (isOfTests ? qa : manager) : verifier];
+  return rc.message(reported.summary, { causeBy: IMPLEMENT, instructContent: reported, sendTo });
 }
 
 /** The engineer is shown all of a small new project. */

@@ -24,6 +24,7 @@ import { kinds, type Known } from "../../src/ports.ts";
 import type { StackName, Verifier } from "../../src/checks/index.ts";
 import { type FileWorkspace, type ForkedProject, type Sandbox, type Workspace, workspaceForks } from "../../src/workspace/index.ts";
 import { engineer, IMPLEMENT, MOST_DISPUTES } from "./engineer.ts";
+import { outsideEngineer, type OutsideWorker } from "./outside-engineer.ts";
 import { qaEngineer, TEST_FIRST } from "./qa-engineer.ts";
 import { IMPLEMENT_TASK, taskEngineer } from "./task-engineer.ts";
 import { checkForms } from "../../actions/company/check-forms.ts";
@@ -72,6 +73,8 @@ export interface SoftwareCompanyOptions {
   readonly verificationShare?: number | undefined;
   /** Default: `verifyProject` of `troupe/checks`. */
   readonly verify?: Verifier | undefined;
+  /** A coding agent that does the engineer's part, in a workspace on disk with git. Default: the company's own engineers. */
+  readonly worker?: OutsideWorker | undefined;
 }
 
 const companyOptions: Known<SoftwareCompanyOptions> = {
@@ -87,6 +90,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   rounds: kinds.record(kinds.count),
   engineers: kinds.size,
   verificationShare: kinds.checked,
+  worker: kinds.object,
 };
 
 const { manager: MANAGER, architect: ARCHITECT, qa: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER } = COLLEAGUES;
@@ -119,7 +123,7 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
     qaEngineer(machine),
     planner(gate, board),
     ...engineers.map((name) => taskEngineer({ ...machine, name, action })),
-    engineer(machine),
+    options.worker === undefined ? engineer(machine) : outsideEngineer(machine, options.worker, options.asks === true),
     verifier(gate, board, options),
   ];
 }
@@ -163,9 +167,10 @@ export function continuedWork(messages: readonly Message[]): Message | undefined
 
 function manager(
   gate: ProjectGate,
-  { size, stack, existing, documents, allowInstall, approve, asks, until }: SoftwareCompanyOptions,
+  { size, stack, existing, documents, allowInstall, approve, asks, until, worker }: SoftwareCompanyOptions,
 ): Role {
   const receivers = receiversOf(until);
+  const isUndivided = worker !== undefined;
   const said = [UserRequirement, UserFeedback];
   const approves = approve === "prd";
   return defineRole({
@@ -176,7 +181,10 @@ function manager(
     watch: said,
     reactions: [
       { on: IMPLEMENT, needs: [], do: new Reconsider({ gate, receivers: [ENGINEER, VERIFIER], tester: QA }) },
-      { on: said, do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, documents, receivers }) },
+      {
+        on: said,
+        do: new Specify({ gate, mayInstall: allowInstall, size, stack, asks, approves, existing, documents, receivers, isUndivided }),
+      },
     ],
   });
 }

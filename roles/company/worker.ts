@@ -142,7 +142,7 @@ function allowing(tools: readonly Tool[]): PermissionPolicy {
 
 const SUBJECT = 72;
 
-function subjectOf(summary: string, cause: string): string {
+export function subjectOf(summary: string, cause: string): string {
   const [line = ""] = summary.trim().split("\n");
   const text = line === "" ? cause : line;
   return text.length <= SUBJECT ? text : `${text.slice(0, SUBJECT - 1).trimEnd()}…`;

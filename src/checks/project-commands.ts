@@ -32,7 +32,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   ...{ cargo: "cargo", go: "golang-go", just: "just", make: "make", npm: "npm", pytest: "python3-pytest" },
 };
 /** Tables of `pyproject.toml` with commands, and what runs them. */
-const PYTHON_TASKS: readonly (readonly [table: string, run: Command])[] = [
+export const PYTHON_TASKS: readonly (readonly [table: string, run: Command])[] = [
   ["tool.poe.tasks", ["poe"]],
   ["tool.pdm.scripts", ["pdm", "run"]],
   ["tool.hatch.envs.default.scripts", ["hatch", "run"]],

@@ -114,10 +114,15 @@ function patternOf(written: unknown): unknown {
 
 function wordsOf(run: unknown): unknown {
   const line = isList(run) && run.length === 1 ? run[0] : run;
-  if (typeof line !== "string" || (isList(run) && !/\s/.test(line)) || /[`\n]/.test(line)) return run;
+  return typeof line !== "string" || (isList(run) && !/\s/.test(line)) ? run : (wordsIn(line) ?? run);
+}
+
+/** The words of a command line; undefined where a shell would do more than divide it. */
+export function wordsIn(line: string): readonly string[] | undefined {
+  if (/[`\n]/.test(line)) return undefined;
   const words = parse(line, (name) => ({ op: `$${name}` }));
-  const isPlain = words.length > 0 && words.every((word) => typeof word === "string") && !/^\w+=/.test(String(words[0]));
-  return isPlain ? words : run;
+  const areWords = (all: readonly unknown[]): all is readonly string[] => all.every((word) => typeof word === "string");
+  return areWords(words) && words.length > 0 && !/^\w+=/.test(words[0] ?? "") ? words : undefined;
 }
 
 function cleaned(value: unknown): unknown {

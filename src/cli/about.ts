@@ -10,7 +10,7 @@ import type { RunState } from "../runtime/record/run-state.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { ChosenModel } from "./model-settings.ts";
-import { ENTRIES, type Flags, OPTIONS } from "./options.ts";
+import { ENTRIES, type Flags, type OptionEntry, OPTIONS } from "./options.ts";
 import {
   AgentSchema,
   type AgentSettings,
@@ -33,7 +33,11 @@ const ModelSchema = z.object({ id: z.string().min(1), price: PriceSchema.optiona
 
 function optionsOf(crew: CrewSettings["kind"]): Record<string, z.ZodType> {
   const own = Object.entries(ENTRIES).filter(([, { crews }]) => crews?.some((one) => one === crew) === true);
-  return Object.fromEntries(own.map(([name, { value }]) => [name, (typeof value === "object" ? z.enum(value) : z.boolean()).optional()]));
+  const typeOf = ({ value, flags }: OptionEntry): z.ZodType => {
+    if (typeof value === "object") return z.enum(value);
+    return value === "dollars" ? z.number() : flags.includes("<") ? z.string() : z.boolean();
+  };
+  return Object.fromEntries(own.map(([name, entry]) => [name, typeOf(entry).optional()]));
 }
 
 const CrewSchema = z.discriminatedUnion("kind", [

@@ -1,5 +1,5 @@
 import type { ExitCode } from "./errors.ts";
-import { AGENT, BOUNDS, COMPANY, type Flags, METAGPT, MODEL, type OptionName } from "./options.ts";
+import { AGENT, BOUNDS, COMPANY, type Flags, METAGPT, MODEL, type OptionName, WORKER } from "./options.ts";
 import type { Session } from "./session.ts";
 
 /** An option, with help of its own where it means something else here; or the heading of the options that follow. */
@@ -35,5 +35,6 @@ export const PAID: readonly OptionUse[] = [...REACH, "allowUnpriced"];
 export const LIMITS: readonly OptionUse[] = ["The company:", ...namesOf(BOUNDS)];
 export const CREW: readonly OptionUse[] = [...LIMITS, ...namesOf(COMPANY)];
 export const AS_METAGPT: readonly OptionUse[] = ["As MetaGPT's:", ...namesOf(METAGPT), "Options:"];
+export const OF_WORKER: readonly OptionUse[] = ["The worker:", ...namesOf(WORKER)];
 export const OF_AGENT: readonly OptionUse[] = ["The agent:", ...namesOf(AGENT)];
 export const RUN = "the run, or the beginning of its id";

@@ -6,6 +6,7 @@ import {
   LIMITS,
   namesOf,
   OF_AGENT,
+  OF_WORKER,
   type OptionUse,
   PAID,
   REACH,
@@ -18,6 +19,7 @@ import { STORE_COMMANDS } from "./store-commands.ts";
 
 const CONTINUED: readonly OptionUse[] = [
   ...CREW,
+  ...OF_WORKER,
   { reuse: "all: what failed gets the answers it had; none: it asks for them again (default all)" },
   { yes: "" },
   ...AS_METAGPT,
@@ -38,7 +40,7 @@ const NEW_RUNS: Commands = {
     group: "A new run:",
     isDefault: true,
     args: { idea: "what to build, in quotes; - reads it from standard input" },
-    options: ["The idea:", "file", BEFORE_PAID, ...PAID, ...CREW, ...AS_METAGPT, ...STORED],
+    options: ["The idea:", "file", BEFORE_PAID, ...PAID, ...CREW, ...OF_WORKER, ...AS_METAGPT, ...STORED],
     load: async () => (await import("./commands/run.ts")).run,
   },
   "demo [id]": {
@@ -250,7 +252,10 @@ const FLEET_COMMANDS: Commands = {
   },
   drain: {
     text: "ask workers to give their runs back and to end, and wait until they have",
-    options: [...FLEET, "worker", { grace: "how long to wait for them (default 120s)" }],
+    options: [
+      ...FLEET,
+      { worker: ["--worker <id>", "only this one, as ps names it (default: all)"], grace: "how long to wait for them (default 120s)" },
+    ],
     load: async () => (await import("./commands/fleet.ts")).drain,
   },
 };

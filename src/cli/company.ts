@@ -17,6 +17,8 @@ import type { AgentRoleParts } from "./agent-role.ts";
 import { documentsBeside } from "./kept-documents.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
+import { allowWorker, outsideWorker, workerSettings } from "./outside-worker.ts";
+import type { Variables } from "./host.ts";
 import { modelOfRecord, modelsByRole } from "./model-choice.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import type { ReadFile } from "./permission.ts";
@@ -28,7 +30,7 @@ import { join, resolve } from "node:path";
 import { systemCode } from "../kernel/system-error.ts";
 import type { LoadedRun } from "./stored-run.ts";
 import { aboutOf, recordedSettings, standingOf } from "./about.ts";
-import { assertOurs, type Store } from "./store.ts";
+import { assertOurs, isOurs, type Store } from "./store.ts";
 import type { Flags } from "./options.ts";
 
 export const COMPANY = "software company";
@@ -83,7 +85,8 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const isWanted = chosen.kind === "software-company" && chosen.documents === true;
     const documents = existing && !isWanted ? await documentsBeside(workspace, folder) : undefined;
-    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff, documents });
+    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff, documents, env: session.host.env });
+    if (existing?.place.kind === "folder" && workerSettings(chosen) !== undefined) throw noWorktree(existing.place.reason);
     const { name, roles, reserve = [], output } = crew;
     const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
     return { team, roles, output, workspace, existing, agent, close };
@@ -91,6 +94,11 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     await close();
     throw error;
   }
+}
+
+function noWorktree(reason: string): UsageError {
+  const expected = `Expected a git repository for the worktree of the worker, but ${reason}`;
+  return new UsageError("WORKER_FOLDER", `${expected}. Leave out --worker or --in-folder, or make a repository with a commit: git init.`);
 }
 
 export function changesProject(crew: CrewSettings): boolean {
@@ -136,6 +144,8 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
+  /** The environment of which a worker gets a part. */
+  readonly env?: Variables;
   /** Of a change whose documents are kept beside the project. */
   readonly documents?: KeptDocuments | undefined;
 }
@@ -151,8 +161,11 @@ export async function crewOf(
   const { workspace, sandbox, documents, diff = () => Promise.resolve("") } = parts;
   switch (crew.kind) {
     case "software-company": {
-      const { kind: _kind, existing, inFolder: _inFolder, documents: _documents, implement, isSpec, ...options } = crew;
+      const { existing, implement, isSpec, size, stack, approve, asks, allowInstall } = crew;
       const until = isSpec === true ? "criteria" : implement === false ? "design" : undefined;
+      const outside = workerSettings(crew);
+      const worker = outside === undefined ? undefined : await outsideWorker(parts.env ?? {}, outside);
+      const options = { size, stack, approve, asks, allowInstall, worker };
       const change = existing === true ? { existing, diff, documents } : {};
       return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, until, review: codeReview }) };
     }
@@ -281,6 +294,9 @@ export async function recordedParts(
 ) {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, flags.force === true);
+  const worker = workerSettings(about.crew);
+  // A run of this store was allowed when it began.
+  if (worker !== undefined) await allowWorker(session, worker, flags.allowWorker === true || (await isOurs(store, runId, about)));
   const settings = recordedSettings(about, standingOf(state, hasMessage), flags);
   const chosen = await modelOfRecord(session, about, settings, flags);
   return { about, settings, chosen, sandbox: await sandboxFor(session, settings, chosen.isScripted) };

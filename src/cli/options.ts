@@ -129,6 +129,24 @@ export const COMPANY = {
   }),
 };
 
+export const WORKER = {
+  worker: option(
+    "--worker <command>",
+    'a coding agent that does the engineer\'s part, such as "claude -p --permission-mode acceptEdits"; it runs with your rights',
+    { value: "name", crews: OWN, fixed: "new run" },
+  ),
+  workerBudget: option(
+    "--worker-budget <usd>",
+    "dollars reserved before each start of the worker, and counted where it reports no cost (default 1)",
+    {
+      value: "dollars",
+      crews: OWN,
+    },
+  ),
+  workerEnv: option("--worker-env <names>", "further variables that the worker gets, with commas between", { crews: OWN }),
+  allowWorker: option("--allow-worker", "start the worker without asking"),
+};
+
 export const METAGPT = {
   implement: option("--implement", "write the code (default)", {
     not: "stop after the plan: the criteria, and the design of larger products",
@@ -287,7 +305,6 @@ const FLEET = {
   answer: option("--answer <text>", "answer a question of the run --id, which continues; JSON for a form"),
   question: option("--question <id>", "the beginning of the id of that question; may be left out where only one waits"),
   follow: option("-f, --follow", "follow the run until it is at rest"),
-  worker: option("--worker <id>", "only this one, as ps names it (default: all)"),
 };
 
 const EXPERIMENT = {
@@ -319,6 +336,7 @@ const EXPERIMENT = {
 export const OPTIONS = {
   ...BOUNDS,
   ...COMPANY,
+  ...WORKER,
   ...METAGPT,
   ...AGENT,
   ...MODEL,

@@ -105,14 +105,21 @@ export async function sealOf(place: StorePlace, runId: string): Promise<string> 
   return createHmac("sha256", key).update(runId).digest("hex").slice(0, 32);
 }
 
+/** True for a run that was begun with this store. */
+export async function isOurs(place: StorePlace, runId: string, { seal }: RunAbout): Promise<boolean> {
+  return seal === (await sealOf(place, runId));
+}
+
 /** Refuses to act on the record of a run that was not begun with this store. */
 export async function assertOurs(place: StorePlace, runId: string, about: RunAbout, isForced: boolean): Promise<void> {
-  if (isForced || about.seal === (await sealOf(place, runId))) return;
+  if (isForced || (await isOurs(place, runId, about))) return;
   const { id: model, baseURL } = about.model;
   const asks = about.demo === undefined ? `asks ${model}${baseURL === undefined ? "" : ` at ${baseURL}`}` : "plays a script";
   const id = shown(runId, 60);
   const expected = `Expected a run that was begun with this store, but ${id} came from elsewhere, and it does what its record says`;
-  const does = `it works in ${shown(about.out, 200)}, ${shown(asks, 200)}, sandbox ${about.sandbox}`;
+  const starts =
+    about.crew.kind === "software-company" && about.crew.worker !== undefined ? `, starts ${shown(about.crew.worker, 200)}` : "";
+  const does = `it works in ${shown(about.out, 200)}, ${shown(asks, 200)}${starts}, sandbox ${about.sandbox}`;
   throw new UsageError("RUN_ELSEWHERE", `${expected}: ${does}. Look at it: troupe runs show ${id}. If you trust it, say --force.`);
 }
 

@@ -3,7 +3,7 @@ import type { Json } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
-import { mayWrite, OPEN_FORK_STEP, REMOVE_FORK_STEP, REMOVE_STEP, UPDATE_FORK_STEP, WRITE_STEP } from "./recorded-files.ts";
+import { contentToWrite, mayWrite, OPEN_FORK_STEP, REMOVE_FORK_STEP, REMOVE_STEP, UPDATE_FORK_STEP, WRITE_STEP } from "./recorded-files.ts";
 import { COMMIT_STEP } from "./restore-files.ts";
 import { aCommitRequest, type CommitRequest, type Workspace, writtenFile } from "./workspace.ts";
 
@@ -92,9 +92,11 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
         if (await live(door)) await workspace.remove(path);
         return null;
       });
-    } else if (typeof content === "string") {
-      await steps.step({ kind: "step", name: WRITE_STEP, request: { path, content }, again: true }, async (door) =>
-        (await live(door)) ? workspace.write(path, content) : writtenFile(path, content),
+    } else {
+      const written = contentToWrite(content);
+      const file = { path, ...(typeof content === "string" ? { content } : content) };
+      await steps.step({ kind: "step", name: WRITE_STEP, request: file, again: true }, async (door) =>
+        (await live(door)) ? workspace.write(path, written) : writtenFile(path, written),
       );
     }
   }

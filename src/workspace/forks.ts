@@ -52,6 +52,11 @@ export interface WorkspaceForks {
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison>;
   /** Brings the project's changes into a fork, so that it can be merged. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
+  /**
+   * Puts the files and the HEAD of the project back as they were when the fork was opened, for whoever works in the fork may have left it.
+   * Returns the paths that were changed. @throws WorkspaceError `WORKSPACE_FORK` when it is not open
+   */
+  putBack(name: string, signal?: AbortSignal): Promise<readonly string[]>;
   /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */
   missing(signal?: AbortSignal): Promise<string | undefined>;
   remove(name: string, signal?: AbortSignal): Promise<void>;
@@ -77,11 +82,13 @@ export function workspaceForks(options: WorkspaceForksOptions): WorkspaceForks {
   return new DiskForks(options);
 }
 
+/** Bytes of a file that is no text, as it is kept in the record. */
+const LARGEST = 1024 * 1024;
 const DIFF = ["diff", "--no-ext-diff", "--no-renames", "--ignore-submodules=all", "--name-only", "-z"] as const;
 
 /**
  * Owns the workspaces of forks. `WorkspaceForks.B1` a fork whose making was cut off is made anew (`Worktrees.T1`). `WorkspaceForks.B2` the
- * project changes by no member of this object. `WorkspaceForks.B3` a fork that is complete is never made anew: where git fails, that is an
+ * project changes by no member but `putBack`. `WorkspaceForks.B3` a fork that is complete is never made anew: where git fails, that is an
  * error (`#trees`).
  */
 class DiskForks implements WorkspaceForks {
@@ -109,7 +116,23 @@ class DiskForks implements WorkspaceForks {
     checkTreeName(name);
     return this.#turns.take(async () => {
       const trees = await this.#trees(name, signal);
-      if ((await trees.find(name, signal)) === undefined) await trees.add(name, { at: (await trees.snapshot(signal)).commit, signal });
+      if ((await trees.find(name, signal)) !== undefined) return;
+      await trees.guard(name, signal);
+      await trees.add(name, { at: (await trees.snapshot(signal)).commit, signal });
+    });
+  }
+
+  putBack(name: string, signal?: AbortSignal): Promise<readonly string[]> {
+    return this.#turns.take(async () => {
+      const { trees, base } = await this.#opened(name, signal);
+      await trees.putBackHead(name, signal);
+      const changed = await this.#changedIn(this.#project, base, signal);
+      for (const path of changed) {
+        const isKnown = (await trees.git.idOf(`${base}:${path}`, signal)) !== undefined;
+        if (isKnown) await trees.git.run(["restore", `--source=${base}`, "--worktree", "--", `:(literal)${path}`], { signal });
+        else await this.#project.remove(path);
+      }
+      return changed;
     });
   }
 
@@ -125,8 +148,10 @@ class DiskForks implements WorkspaceForks {
       for (const path of await this.#changedIn(this.workspace(name), base, signal)) {
         if (only?.includes(path) === false) continue;
         const { ours, merged } = await this.#merged(trees, { name, base, path }, signal);
-        if (merged.kind === "conflict" || !isWritable(merged.text, ours)) conflicts.push(path);
-        else if (merged.text !== ours) changes.push({ path, content: merged.text ?? null });
+        if (merged.kind === "clean" && merged.text === ours) continue;
+        const content = merged.kind === "clean" ? await this.#contentOf(name, path, merged.text) : undefined;
+        if (content === undefined) conflicts.push(path);
+        else changes.push({ path, content });
       }
       return conflicts.length > 0 ? { kind: "conflict", paths: conflicts } : { kind: "fits", changes };
     });
@@ -188,6 +213,14 @@ class DiskForks implements WorkspaceForks {
     const differing = (await git.run([...DIFF, base, "--"], { signal })).split("\0");
     const others = (await git.run(["ls-files", "-z", "--others", "--exclude-standard"], { signal })).split("\0");
     return [...new Set([...differing, ...others, ...workspace.pending])].filter(isNormalPath).sort();
+  }
+
+  /** What the project gets at a path; undefined for a file that is too large, or a link. */
+  async #contentOf(name: string, path: string, text: MaybeText): Promise<FileChange["content"] | undefined> {
+    if (text === undefined) return null;
+    if (!isBinary(text)) return text;
+    const bytes = text.startsWith("\0WORKSPACE_") ? undefined : await this.workspace(name).readBytes(path, LARGEST);
+    return bytes && { base64: Buffer.from(bytes).toString("base64") };
   }
 
   async #merged(

@@ -26,6 +26,8 @@ export interface ProcessRequest {
   /** Receives stdout; then the result has none. */
   readonly onOutput?: ((chunk: Uint8Array) => void) | undefined;
   readonly clock?: Clock;
+  /** True: the program gets a pipe as descriptor 3, which closes when this process ends, even by SIGKILL. Default false. */
+  readonly hasLifeline?: boolean;
   readonly onStart?: (pid: number) => void;
 }
 
@@ -61,7 +63,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     child = spawn(request.file, [...(request.args ?? [])], {
       cwd: request.cwd,
       env: { ...(request.env ?? plainEnvironment()) },
-      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(request.hasLifeline === true ? ["pipe" as const] : [])],
       detached: HAS_GROUPS,
       shell: false,
       windowsHide: true,
@@ -108,12 +110,13 @@ function watch(child: ChildProcess, request: ProcessRequest, resolve: (result: P
     hasExited = true;
     ending ??= by === null ? { kind: "exited", code: code ?? 0 } : { kind: "signalled", signal: by };
     kill("SIGKILL");
-    const drain = (): void => [child.stdout, child.stderr].forEach((stream) => stream?.destroy());
+    const drain = (): void => child.stdio.forEach((stream) => stream?.destroy());
     cancels.push(clock.timer(DRAIN, drain));
   });
   child.on("close", () => {
     if (ending !== undefined) settle({ ...ending, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
   });
+  (child.stdio[3] as Readable | undefined)?.on("error", () => {}).resume();
   child.stdout?.on("data", request.onOutput ?? ((chunk: Buffer) => stdout.add(chunk)));
   child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
   // A program may end without reading its input; that shows in its result, not here.

@@ -32,6 +32,9 @@ const BASES = "refs/troupe/base/";
 /** The first commit of a worktree whose folder is closed, and a symbolic ref to its branch. */
 const CLOSED_BASES = "refs/troupe/closed/";
 const BRANCHES = "refs/troupe/branch/";
+/** The commit and the branch of the repository itself when a worktree was made. */
+const GUARDED = "refs/troupe/guard/";
+const GUARDED_BRANCHES = "refs/troupe/guarded/";
 /** Milliseconds: a checkout of a large repository takes longer than other commands. */
 const CHECKOUT_TIME = 600_000;
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
@@ -98,7 +101,9 @@ export class Worktrees {
     const root = this.#placeOf(name);
     const base = await this.baseOf(name, signal);
     if (base === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined) return undefined;
-    const branch = await GitProgram.find(root)?.branch(signal);
+    const git = GitProgram.find(root);
+    // Whoever works there may have left the branch.
+    const branch = (await git?.branch(signal)) ?? ((await git?.idOf("HEAD", signal)) === undefined ? undefined : `troupe/${name}`);
     return branch === undefined ? undefined : { name, root, branch, base };
   }
 
@@ -181,10 +186,30 @@ export class Worktrees {
     await this.#git.run(["update-ref", BASES + name, base], { signal });
   }
 
+  /** Keeps the present commit and branch of the repository for {@link Worktrees.putBackHead}. */
+  async guard(name: string, signal?: AbortSignal): Promise<void> {
+    const branch = await this.#git.branch(signal);
+    await this.#git.run(["update-ref", GUARDED + name, await this.head(signal)], { signal });
+    if (branch === undefined) await this.#git.call(["symbolic-ref", "--delete", GUARDED_BRANCHES + name], { signal });
+    else await this.#git.run(["symbolic-ref", GUARDED_BRANCHES + name, HEADS + branch], { signal });
+  }
+
+  /** Puts the branch and the commit of the repository back as they were when the worktree was made. No file is written. */
+  async putBackHead(name: string, signal?: AbortSignal): Promise<void> {
+    const head = await this.#git.idOf(`${GUARDED}${name}^{commit}`, signal);
+    const named = await this.#git.call(["symbolic-ref", "--quiet", GUARDED_BRANCHES + name], { signal });
+    const branch = named.kind === "exited" && named.code === 0 ? named.stdout.trim() : undefined;
+    if (head === undefined) return;
+    if (branch !== undefined) await this.#git.run(["symbolic-ref", "HEAD", branch], { signal });
+    const ref = branch === undefined ? (["--no-deref", "HEAD"] as const) : (["HEAD"] as const);
+    if ((await this.#git.idOf("HEAD", signal)) !== head) await this.#git.run(["update-ref", ...ref, head], { signal });
+    await this.#git.run(["reset", "--quiet", "--mixed"], { signal });
+  }
+
   /** Forgets the work of this name. Its branch stays. */
   async #forget(name: string, signal: AbortSignal | undefined): Promise<void> {
-    for (const ref of [BASES, CLOSED_BASES]) await this.#git.call(["update-ref", "-d", ref + name], { signal });
-    await this.#git.call(["symbolic-ref", "--delete", BRANCHES + name], { signal });
+    for (const ref of [BASES, CLOSED_BASES, GUARDED]) await this.#git.call(["update-ref", "-d", ref + name], { signal });
+    for (const ref of [BRANCHES, GUARDED_BRANCHES]) await this.#git.call(["symbolic-ref", "--delete", ref + name], { signal });
   }
 
   #placeOf(name: string): string {

@@ -30,7 +30,7 @@ function writeProduct(folder: string, said: string): void {
 describe("troupe spec", () => {
   it("writes criteria with checks, asks the product manager alone, and judges work that anybody did by them", async () => {
     const cwd = scratchFolder();
-    const { code, result, requests } = await scriptedRun(cwd, "Say ok.", script, [], "spec");
+    const { code, result, requests } = await scriptedRun(cwd, "Say ok.", script, [], { verb: "spec" });
     expect([code, result.status, result.isSpec]).toEqual([0, "finished", true]);
     expect([requests.architect, requests.engineer, requests.verifier]).toEqual([[], [], []]);
     const product = join(cwd, "product");
@@ -49,7 +49,7 @@ describe("troupe spec", () => {
     git("init", "-q");
     git("add", ".");
     git("-c", "user.name=U", "-c", "user.email=u@example.com", "commit", "-qm", "Begin");
-    const { code } = await scriptedRun(cwd, "Say ok.", script, ["--in", product], "spec");
+    const { code } = await scriptedRun(cwd, "Say ok.", script, ["--in", product], { verb: "spec" });
     expect(code).toBe(0);
     expect([git("status", "--porcelain"), existsSync(join(product, "docs"))]).toEqual(["", false]);
     expect(JSON.parse(readFileSync(join(product, ".troupe/acceptance.json"), "utf8"))).toMatchObject({ criteria: [{ id: "A1" }] });

@@ -61,7 +61,7 @@ export async function scriptedRun(
   idea: string,
   script: Script,
   words: readonly string[] = [],
-  verb: "run" | "spec" = "run",
+  { verb = "run", env = {} }: { readonly verb?: "run" | "spec"; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<ScriptedRun> {
   const requests: Record<keyof Script, OpenAIBody[]> = { manager: [], architect: [], qa: [], planner: [], engineer: [], verifier: [] };
   await using server = await openaiStub({
@@ -74,7 +74,9 @@ export async function scriptedRun(
   });
   const model = ["--model", "scripted", "--base-url", server.url, "--price", "0.25,2", "--budget", "5"];
   const out = words.includes("--out") || words.includes("--in") ? [] : ["--out", join(cwd, "product")];
-  const env = { TROUPE_API_KEY: "none" };
-  const { code, stdout, stderr } = await command(cwd, [verb, "-", "--json", "--yes", ...model, ...out, ...words], { env, stdin: idea });
+  const { code, stdout, stderr } = await command(cwd, [verb, "-", "--json", "--yes", ...model, ...out, ...words], {
+    env: { TROUPE_API_KEY: "none", ...env },
+    stdin: idea,
+  });
   return { code, result: linesIn(stdout).at(-1) as ResultReport, requests, all: server.requests, stderr };
 }

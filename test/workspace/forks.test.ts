@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -190,4 +190,82 @@ it("WorkspaceForks.B3 a fork stays as it is, and is no copy, when git fails", as
   await forks.open("t1");
   expect([await fork.read("src/b.js"), existsSync(join(root, ".troupe/trees/t2"))]).toEqual(["work\n", false]);
   expect(await forks.compare("t1")).toMatchObject({ changes: [{ path: "src/b.js", content: "work\n" }] });
+});
+
+describe("a project whose fork somebody has left", () => {
+  const damages: Readonly<Record<string, (root: string) => unknown>> = {
+    "changed, removed and new files": (root) => {
+      put(root, "src/a.js", "changed\n");
+      rmSync(join(root, "c.txt"));
+      put(root, "src/new.js", "new\n");
+    },
+    "a commit": (root) => {
+      put(root, "src/a.js", "changed\n");
+      git(root, "add", ".");
+      git(root, "commit", "--quiet", "-m", "Tamper");
+    },
+    "another branch": (root) => git(root, "checkout", "--quiet", "-b", "other"),
+    "a detached head with a commit": (root) => {
+      git(root, "checkout", "--quiet", "--detach");
+      git(root, "commit", "--quiet", "--allow-empty", "-m", "Tamper");
+    },
+    "an earlier commit": (root) => git(root, "reset", "--quiet", "--hard", "HEAD^"),
+    "a full index": (root) => {
+      put(root, "c.txt", "staged");
+      git(root, "add", ".");
+    },
+  };
+
+  const putBack = async (name: string) => {
+    const { root, forks } = inRepository();
+    put(root, "picture.bin", "\u0000\u0001");
+    git(root, "add", ".");
+    git(root, "commit", "--quiet", "-m", "Add");
+    const state = (): unknown => [
+      fingerprint(root),
+      git(root, "symbolic-ref", "HEAD"),
+      git(root, "rev-parse", "HEAD"),
+      git(root, "status", "--porcelain"),
+    ];
+    await forks.open("t1");
+    await forks.workspace("t1").write("src/b.js", "B\n");
+    const before = state();
+    damages[name]?.(root);
+    await workspaceForks({ workspace: fileWorkspace({ root }) }).putBack("t1");
+    return { before, after: state(), compared: await forks.compare("t1") };
+  };
+  const kept = { kind: "fits", changes: [{ path: "src/b.js", content: "B\n" }] };
+
+  it.each(["a commit", "changed, removed and new files"])("is put back after %s, also by another process", async (name) => {
+    const { before, after, compared } = await putBack(name);
+    expect([after, compared]).toEqual([before, kept]);
+  });
+
+  it.each(Object.keys(damages))("is put back after any of them: %s", { tags: ["company", "long"] }, async (name) => {
+    const { before, after, compared } = await putBack(name);
+    expect([after, compared]).toEqual([before, kept]);
+  });
+
+  it("gets files that are no text, up to a megabyte", async () => {
+    const { forks } = inRepository();
+    await forks.open("t1");
+    const bytes = Buffer.from([0, 255, 254, 10]);
+    put(forks.workspace("t1").root, "picture.png", bytes);
+    expect(await forks.compare("t1")).toEqual({
+      kind: "fits",
+      changes: [{ path: "picture.png", content: { base64: bytes.toString("base64") } }],
+    });
+    put(forks.workspace("t1").root, "picture.png", Buffer.alloc(1024 * 1024 + 1));
+    expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["picture.png"] });
+  });
+
+  it("is compared also with a fork on a detached head, or on another branch", async () => {
+    for (const words of [["--detach"], ["-b", "other"]]) {
+      const { root, forks } = inRepository();
+      await forks.open("t1");
+      git(join(root, ".troupe/trees/t1"), "checkout", "--quiet", ...words);
+      await forks.workspace("t1").write("src/b.js", "B\n");
+      expect(await forks.compare("t1")).toEqual(kept);
+    }
+  });
 });

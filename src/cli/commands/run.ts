@@ -9,6 +9,7 @@ import type { ExitCode } from "../errors.ts";
 import { canAsk } from "../host.ts";
 import { ideaSource, readIdea } from "../idea.ts";
 import { noModelSet, noModel, realModel, scriptModel } from "../model-choice.ts";
+import { allowWorker, workerSettings } from "../outside-worker.ts";
 import { withoutFixed } from "../option-values.ts";
 import type { Flags } from "../options.ts";
 import { inConfirmedFolder, newProduction, type NewRun, produce } from "../production.ts";
@@ -142,6 +143,8 @@ async function begin(session: Session, flags: Flags, beginning: Omit<NewRun, "sa
 }
 
 async function started(session: Session, flags: Flags, { settings, chosen, ...rest }: Omit<NewRun, "sandbox">) {
+  const worker = workerSettings(settings.crew);
+  if (worker !== undefined) await allowWorker(session, worker, flags.allowWorker === true);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   const parts = { settings, chosen, sandbox, idea: rest.idea };
   return inConfirmedFolder(session, { ...parts, ...rest }, (folder) =>

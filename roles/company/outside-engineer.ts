@@ -1,0 +1,145 @@
+import { assignmentText, NO_FILES } from "../../actions/company/assignment.ts";
+import { workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
+import { lastWords, putBackContract } from "../../actions/company/outside-work.ts";
+import { ACCEPTANCE_FILE, isTestPath, REQUIREMENT_FILE, type WorkOrder } from "../../actions/company/work-order.ts";
+import type { WorkReport } from "../../actions/company/work-report.ts";
+import { type PromptPart, roleCard } from "../../actions/prompt.ts";
+import { defineRole, type Message, type MicroUsd, type Role, type RoleContext } from "../../src/index.ts";
+import type { CodingQuestion, CodingReport } from "../../src/workspace/coding-agent.ts";
+import { type CodingAgent, mergeFork, openFork, removeFork } from "../../src/workspace/index.ts";
+import { handedOver, IMPLEMENT, RULES } from "./engineer.ts";
+import { LONGEST_WORK } from "./work-log.ts";
+import { COLLEAGUES, COMPANY, type CompanyMachine, subjectOf, workAction } from "./worker.ts";
+
+/** A coding agent in place of the company's engineers. */
+export interface OutsideWorker {
+  readonly agent: CodingAgent;
+  /** Reserved whole before each start. It is counted whole where the agent reports no cost. */
+  readonly budget: MicroUsd;
+}
+
+/** The fork of the project in which it works. */
+const FORK = "worker";
+const MOST_ANSWERS = 5;
+
+const WORK = `You do the engineer's part, in the folder that you are in: a git worktree of the project. Write the product, try it, and end when it is right. Afterwards it is judged in a sandbox by the checks of the criteria, by all tests, and by the commands of README.md. Names in the checks (files, flags, ids of elements) are binding. The user's words decide.
+
+README.md says what the product is, and has a section "Use" with commands that work as they stand. ${RULES}
+
+Stay in this folder. Do not commit, push, or change branches: your files are taken over as they are. ${REQUIREMENT_FILE}, ${ACCEPTANCE_FILE}, tests that others wrote and what runs them are put back as they were.
+
+End with a summary of one or two sentences. These lines at its end have a meaning:
+DISPUTE <id of a criterion, or path of a test>: <why it contradicts the user's words>
+GIVE UP: <why the order cannot be carried out>`;
+const ASKS = "QUESTION: <what the user alone can decide>";
+const OWN_TESTS = "Every function that can go wrong has a test of yours, which must fail when the function is broken.";
+
+interface Turn extends CodingReport {
+  /** Files outside the worktree, and files of the contract, that it changed. They are as they were. */
+  readonly outside: readonly string[];
+  readonly putBack: readonly string[];
+}
+
+interface State {
+  /** Tests that were there before its work. */
+  tests?: readonly string[];
+}
+
+/**
+ * The engineer's part by a coding agent that is not ours. Nothing that it says counts: its files are taken over, without changes of checks
+ * and tests, and the verifier runs them.
+ */
+export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, asks: boolean): Role {
+  const { engineer: name } = COLLEAGUES;
+  const profile = "Engineer";
+  const react = async (rc: RoleContext): Promise<Message> => {
+    const { order } = workSoFar(rc.memory) as WorkSoFar;
+    const role = roleCard({ name, profile }, [WORK, ...(asks ? [ASKS] : []), ...(order.size === "S" ? [OWN_TESTS] : [])].join("\n"));
+    const tests = await testsOfOthers(rc, machine, order);
+    const project = machine.project();
+    await openFork(rc.steps, project, FORK);
+    const answers: string[] = [];
+    const found = new Set<string>();
+    for (;;) {
+      const own: readonly PromptPart[] = [["The user's answers", answers.join("\n")]];
+      const prompt = assignmentText(rc, { order, files: NO_FILES, role, own });
+      const turn = await work(rc, machine, { worker, prompt, tests, size: order.size });
+      for (const path of [...turn.outside, ...turn.putBack]) found.add(path);
+      const { disputes, questions, gaveUp, summary } = lastWords(
+        turn.text,
+        order.criteria.map(({ id }) => id),
+      );
+      if (asks && turn.outcome === "ended" && questions.length > 0 && answers.length < MOST_ANSWERS) {
+        for (const question of questions) answers.push(`${question} ${await rc.human.ask(question)}`);
+        continue;
+      }
+      const why = turn.outcome === "ended" ? gaveUp : (turn.reason ?? "The worker failed.");
+      const status = why !== undefined ? "stuck" : disputes.length > 0 ? "disputed" : "finished";
+      const report: WorkReport = { status, summary: why ?? summary, disputes: [...disputes], putBack: [...found] };
+      const paths = await merged(rc, machine, subjectOf(summary, IMPLEMENT));
+      const all =
+        paths.length === 0 ? report : { ...report, status: "stuck" as const, summary: `${unmergedText(paths)} ${report.summary}` };
+      return handedOver(rc, all);
+    }
+  };
+  return defineRole({
+    ...{ name, profile, goal: "write a product that does what the user asked for, and prove it", description: COMPANY },
+    ...{ watch: [], actions: [workAction(IMPLEMENT)], timeout: LONGEST_WORK, react },
+  });
+}
+
+/** The tests that it may not change. What it wrote itself in an earlier round is its own, where no QA writes tests. */
+async function testsOfOthers(rc: RoleContext, { workspace }: CompanyMachine, { size }: WorkOrder): Promise<readonly string[]> {
+  const state = rc.state as State;
+  const list = async (): Promise<readonly string[]> => (await workspace.list()).filter(isTestPath);
+  const present = await rc.step("list tests", {}, list, { fresh: true });
+  state.tests ??= present;
+  return size === "S" ? state.tests : present;
+}
+
+interface Asked {
+  readonly worker: OutsideWorker;
+  readonly prompt: string;
+  readonly tests: readonly string[];
+  readonly size: WorkOrder["size"];
+}
+
+/** Runs the agent as a step: its whole budget is reserved before, and a recorded turn is never run again. */
+function work(rc: RoleContext, { workspace, project }: CompanyMachine, { worker, prompt, tests, size }: Asked): Promise<Turn> {
+  const { agent, budget } = worker;
+  const { forks } = project();
+  return rc.step(
+    "start worker",
+    { prompt },
+    async ({ key, signal, human, step }) => {
+      const fork = forks.workspace(FORK);
+      const ask = ({ text, choices }: CodingQuestion): Promise<string> => human.ask(text, { choices });
+      const report = await step({ kind: "worker", name: agent.name, request: {}, metered: true, fresh: true }, async ({ attempts }) => {
+        await attempts.open(budget);
+        let ended: CodingReport | undefined;
+        try {
+          return (ended = await agent.work({ folder: fork.root, prompt, key, signal, ask }));
+        } finally {
+          const { outcome, cost } = ended ?? {};
+          const paid = cost === undefined ? ({ cost: budget, basis: "hold" } as const) : ({ cost, basis: "usage" } as const);
+          attempts.settle(outcome === "missing" ? { cost: 0, basis: "none" } : paid);
+        }
+      });
+      const outside = await forks.putBack(FORK, signal);
+      const putBack = await putBackContract(fork, workspace, { size, tests });
+      return { ...report, outside, putBack };
+    },
+    { fresh: true },
+  );
+}
+
+/** Takes the files over, and ends the fork. Returns the paths that cannot be taken over. */
+async function merged(rc: RoleContext, { project }: CompanyMachine, message: string): Promise<readonly string[]> {
+  const merge = await mergeFork(rc.steps, project(), FORK, { message, author: rc.name, date: rc.now() });
+  await removeFork(rc.steps, project(), FORK);
+  return merge.kind === "conflict" ? merge.paths : [];
+}
+
+function unmergedText(paths: readonly string[]): string {
+  return `Nothing was taken over, because these are links or too large: ${paths.join(", ")}.`;
+}

@@ -1,0 +1,76 @@
+import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { formatUsd, type MicroUsd, usd } from "../model/money.ts";
+import { codingAgent, codingVariables } from "../workspace/coding-agent.ts";
+import { findProgram } from "../workspace/program-path.ts";
+import { canAsk, type Variables } from "./host.ts";
+import { agrees } from "./prompt.ts";
+import { labelledLines, shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
+import type { CrewSettings } from "./settings.ts";
+
+/** Reserved before each start, and counted where it reports no cost. */
+const BUDGET = usd(1);
+const SHOWN = 300;
+
+type WorkerSettings = Pick<Extract<CrewSettings, { kind: "software-company" }>, "worker" | "workerBudget" | "workerEnv">;
+
+/** The settings of the worker of a crew; undefined where it has none. */
+export function workerSettings(crew: CrewSettings): WorkerSettings | undefined {
+  return crew.kind === "software-company" && crew.worker !== undefined ? crew : undefined;
+}
+
+interface ReadWorker {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly budget: MicroUsd;
+}
+
+async function readWorker(env: Variables, { worker = "", workerBudget = BUDGET, workerEnv = "" }: WorkerSettings): Promise<ReadWorker> {
+  // It loads a package.
+  const { wordsIn } = await import("../checks/written-check.ts");
+  const command = wordsIn(worker);
+  if (command === undefined) {
+    const expected = `Expected --worker as a program and its arguments, which no shell reads, got "${shown(worker, SHOWN)}"`;
+    throw new UsageError("OPTION_INVALID", `${expected}. Leave out what a shell would do, such as $, |, > and ;, or put it into a script.`);
+  }
+  const names = workerEnv.split(",").map((name) => name.trim());
+  return { command, env: codingVariables(command, env, names), budget: workerBudget };
+}
+
+/** The worker as an option of the company. @throws UsageError `OPTION_INVALID` */
+export async function outsideWorker(given: Variables, settings: WorkerSettings) {
+  const { command, env, budget } = await readWorker(given, settings);
+  return { agent: codingAgent({ command, env }), budget };
+}
+
+/**
+ * Refuses a worker that cannot be started, and asks the person at the terminal before it is.
+ *
+ * @throws UsageError `OPTION_INVALID`; `WORKER_MISSING`; `WORKER_NOT_ALLOWED` without a terminal
+ * @throws ControlError `ABORTED` where the person does not agree
+ */
+export async function allowWorker(session: Session, settings: WorkerSettings, isAllowed: boolean): Promise<void> {
+  const { host, screen } = session;
+  const { command, env, budget } = await readWorker(host.env, settings);
+  const [program = ""] = command;
+  if (!program.includes("/") && findProgram(program) === undefined) {
+    const expected = `Expected the worker ${shown(program, SHOWN)} to be a program on the PATH, but it is not there`;
+    throw new UsageError("WORKER_MISSING", `${expected}. Install it, or give its path.`);
+  }
+  if (isAllowed) return;
+  const rows: readonly (readonly [string, string])[] = [
+    ["Command", shown(command.join(" "), SHOWN)],
+    ["Variables", shown(Object.keys(env).sort().join(", "), 2_000)],
+    ["Money", `${formatUsd(budget)} is reserved before each start; what it spends and does not report is not seen`],
+  ];
+  const warning = "The worker runs with your rights, outside the sandbox: it can read and change whatever you can";
+  if (!canAsk(host)) {
+    throw new UsageError(
+      "WORKER_NOT_ALLOWED",
+      `Expected a yes to a worker, but no one can be asked here. ${warning}. If you trust it, say --allow-worker.`,
+    );
+  }
+  screen.print([screen.style.strong(`${warning}:`)]);
+  screen.print(labelledLines(rows, { style: screen.style, width: screen.width, labels: 10, margin: 2 }));
+  if (!(await agrees(session, "Allow it for this run?"))) throw new AbortedError("the worker was not allowed, and nothing was started");
+}
