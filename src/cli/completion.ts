@@ -2,7 +2,7 @@ import type { Command, Option } from "commander";
 import type { Host } from "./host.ts";
 import { AGENT_TOOLS, ENTRIES } from "./options.ts";
 import { shown } from "./screen/text.ts";
-import { oneOf } from "./option-values.ts";
+import { oneOf } from "./option-words.ts";
 
 interface Candidate {
   readonly word: string;

@@ -4,6 +4,7 @@ import { type Dialect, dialectShape } from "../model/dialect.ts";
 import { usd } from "../model/money.ts";
 import { valueIn, type Variables } from "./host.ts";
 import { ENTRIES, type Flags, type OptionEntry, type OptionName, type Values } from "./options.ts";
+import { given, invalidOption, oneOf } from "./option-words.ts";
 import { durationIn, shown } from "./screen/text.ts";
 
 const MAX_DOLLARS = 1_000_000;
@@ -41,16 +42,6 @@ const READERS: { readonly [Format in keyof Values]: Read<Values[Format]> } = {
   age: (option, text) => given(option, "a time such as 30d, 12h or 0s", text, durationIn(text)),
 };
 
-export function invalidOption(option: string, expected: string, text: string): UsageError {
-  const got = text.trim() === "" ? "an empty string" : `"${shown(text, 80)}"`;
-  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${got}.`);
-}
-
-function given<T>(option: string, expected: string, text: string, value: T | undefined): T {
-  if (value !== undefined) return value;
-  throw invalidOption(option, expected, text);
-}
-
 function digits(text: string, max: number): number | undefined {
   return /^\d+$/.test(text.trim()) && text.trim().length <= max ? Number(text) : undefined;
 }
@@ -63,11 +54,6 @@ function decimal(text: string): number | undefined {
 export function wholeNumber(option: string, text: string, max: number): number {
   const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
   return given(option, `a whole number from 1 to ${max}`, text, n >= 1 && n <= max ? n : undefined);
-}
-
-export function oneOf<T extends string>(option: string, text: string, words: readonly T[]): T {
-  const found = words.find((known) => known.toLowerCase() === text.toLowerCase());
-  return given(option, `one of ${words.join(", ")}`, text, found);
 }
 
 /** The milliseconds of seconds (`90`), a duration (`90s`, `2m`, `1h`), or `none`, which is 0. */

@@ -5,7 +5,8 @@ import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { Variables } from "./host.ts";
 import { type FolderFiles, type ModelChoice, modelChoice, modelsOfRoles, NO_FOLDERS } from "./model-settings.ts";
-import { oneOf, setting, typedName } from "./option-values.ts";
+import { setting, typedName } from "./option-values.ts";
+import { oneOf } from "./option-words.ts";
 import { AGENT_TOOLS, type CompanyOptions, ENTRIES, type Flags } from "./options.ts";
 import { shown } from "./screen/text.ts";
 

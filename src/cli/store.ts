@@ -8,7 +8,7 @@ import { keepLessons } from "../model/dialect.ts";
 import type { RunAbout } from "./about.ts";
 import { type Host, valueIn } from "./host.ts";
 import { keptDialects } from "./kept-dialects.ts";
-import { invalidOption } from "./option-values.ts";
+import { invalidOption } from "./option-words.ts";
 import type { Flags } from "./options.ts";
 import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";

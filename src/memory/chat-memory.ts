@@ -261,6 +261,8 @@ class ChatUnit {
   readonly head: ChatMessage;
   readonly isPinned: boolean;
   readonly #answers: (ChatMessage | undefined)[];
+  /** Its closed form, until an answer changes it. */
+  #whole: readonly ChatMessage[] | undefined;
   tokens = 0;
 
   constructor(head: ChatMessage, isPinned: boolean) {
@@ -279,14 +281,19 @@ class ChatUnit {
 
   answer(message: ChatMessage): void {
     const index = this.#indexOf(message.toolCallId ?? "");
-    if (index !== -1) this.#answers[index] = message;
+    if (index === -1) return;
+    this.#answers[index] = message;
+    this.#whole = undefined;
   }
 
   /** When `isClosed`, calls without an answer get a stand-in. */
   messages(isClosed: boolean): readonly ChatMessage[] {
-    if (this.#answers.length === 0) return [this.head];
+    if (isClosed && this.#whole !== undefined) return this.#whole;
     const answers = this.#calls.map((call, index) => this.#answers[index] ?? (isClosed ? noAnswer(call) : undefined));
-    return [this.head, ...answers.filter((answer) => answer !== undefined)];
+    const all = [this.head, ...answers.filter((answer) => answer !== undefined)];
+    // Each step of an agent reads the whole window.
+    if (isClosed) this.#whole = all;
+    return all;
   }
 
   get #calls(): readonly ToolCall[] {

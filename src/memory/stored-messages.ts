@@ -88,8 +88,7 @@ export class StoredMessages {
 
   async readAll(): Promise<void> {
     const { store, roleId } = this.#parts;
-    const state = await store.state(roleId);
-    if (state.removals !== this.#state.removals) await this.#forgetRemoved(state.removals);
+    const state = await this.#forgetRemoved();
     let seen = this.#state.last;
     if (state.last > seen) {
       for await (const page of store.read(roleId, seen)) {
@@ -115,12 +114,8 @@ export class StoredMessages {
   /** Reads all new messages, unless the store's lookup is faster: then returns the lookup. */
   async readNew(): Promise<MessageLookup | undefined> {
     if (this.#lookup !== undefined) {
-      const { store, roleId } = this.#parts;
-      const { last, removals } = await store.state(roleId);
-      if (last - this.#state.last > FEW || this.size > MANY) {
-        if (removals !== this.#state.removals) await this.#forgetRemoved(removals);
-        return this.#lookup;
-      }
+      const { last } = await this.#forgetRemoved();
+      if (last - this.#state.last > FEW || this.size > MANY) return this.#lookup;
     }
     await this.readAll();
     return undefined;
@@ -164,10 +159,11 @@ export class StoredMessages {
   }
 
   async add(entries: readonly MessageToStore[]): Promise<number> {
-    const fresh = entries.filter(({ runId, message }) => {
-      assertMessage(message);
-      return this.placeOf(runId, message.id) === undefined;
-    });
+    for (const { message } of entries) assertMessage(message);
+    const isKnown = ({ runId, message }: MessageToStore): boolean => this.placeOf(runId, message.id) !== undefined;
+    // Another process may have removed what is known here.
+    if (entries.some(isKnown)) await this.#forgetRemoved();
+    const fresh = entries.filter((entry) => !isKnown(entry));
     if (fresh.length === 0) return 0;
     const stored = await this.#parts.store.add(this.#parts.roleId, fresh);
     const messages = stored.flatMap(({ place, isNew }, n) => (isNew ? [{ ...(fresh[n] as MessageToStore), place }] : []));
@@ -216,13 +212,16 @@ export class StoredMessages {
     if (this.#places.get(identity) === place) this.#places.delete(identity);
   }
 
-  async #forgetRemoved(removals: number): Promise<void> {
-    if (this.size > 0) {
-      const { store, roleId } = this.#parts;
+  /** Forgets what other processes have removed. Returns the state of the store. */
+  async #forgetRemoved(): Promise<StoreState> {
+    const { store, roleId } = this.#parts;
+    const state = await store.state(roleId);
+    if (state.removals !== this.#state.removals && this.size > 0) {
       const left = new Set(await store.places(roleId));
       for (const place of [...this.#messages.keys()]) if (!left.has(place)) await this.#forget(place);
     }
-    this.#state = { ...this.#state, removals };
+    this.#state = { ...this.#state, removals: state.removals };
+    return state;
   }
 }
 

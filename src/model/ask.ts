@@ -7,6 +7,7 @@ import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { type AttemptOutcome, type Attempts, attemptsWith, type RecordedTry, type StepPort, type StepTry } from "../kernel/step.ts";
 import { truncated } from "./attempt.ts";
+import { loadRepair } from "./json-in-text.ts";
 import { callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { addUsage, inOnePiece, type ChatModel, type ChatOptions, type ChatRequest, type ChatResponse } from "./chat-model.ts";
@@ -139,6 +140,8 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
       throw error;
     });
   });
+  const loading = loadRepair(reply.content, ...reply.toolCalls.map((call) => call.function.arguments));
+  if (loading !== undefined) await loading;
   if (!isLive && reply.content !== "") streamedText(parts, policy.logger, recorded).send(reply.content);
   return reply;
 }

@@ -1,4 +1,3 @@
-import { jsonrepair } from "jsonrepair";
 import { type Json, parsedJson } from "../kernel/json.ts";
 import { answerStart } from "./thoughts.ts";
 import { type ClosedJson, MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
@@ -67,8 +66,10 @@ export function findJson(text: string): JsonInText {
   }
   if (values.length === 0 && broken === undefined) {
     readScalar(text, from, values);
-    const value = values.length === 0 ? plainValue(text.slice(from).trim()) : undefined;
-    if (value !== undefined) values.push({ value, start: from, end: text.length });
+    const bare = text.slice(from).trim();
+    const value = values.length === 0 ? plainValue(bare) : undefined;
+    const start = text.indexOf(bare, from);
+    if (value !== undefined) values.push({ value, start, end: start + bare.length });
   }
   values.sort(byLength);
   return { values, broken: broken?.reason === "malformed" ? { ...broken, repaired: repaired(text, broken) } : broken };
@@ -76,11 +77,22 @@ export function findJson(text: string): JsonInText {
 
 const MAX_REPAIR = 200_000;
 
+let repairer: ((text: string) => string) | undefined;
+
+/**
+ * Loads what mends broken JSON, which few programs need. To be awaited before a reply is read; undefined when it is there, or no text has any
+ * JSON.
+ */
+export function loadRepair(...texts: readonly string[]): Promise<void> | undefined {
+  if (repairer !== undefined || !texts.some((text) => /[[{]/.test(text))) return undefined;
+  return import("jsonrepair").then(({ jsonrepair }) => void (repairer = jsonrepair));
+}
+
 /** Of a part that is closed: what a part that ends too early would have had is not made up, and neither are strings of bare words. */
 function repaired(text: string, { start, end }: BrokenJson): Json | undefined {
-  if (end - start > MAX_REPAIR || !/[\]}]/.test(text[end - 1] ?? "")) return undefined;
+  if (repairer === undefined || end - start > MAX_REPAIR || !/[\]}]/.test(text[end - 1] ?? "")) return undefined;
   try {
-    const value = JSON.parse(jsonrepair(text.slice(start, end)), (key, member: unknown) =>
+    const value = JSON.parse(repairer(text.slice(start, end)), (key, member: unknown) =>
       key === "__proto__" ? undefined : member,
     ) as Json;
     const source = text.slice(start, end);

@@ -4,6 +4,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCall } from "../model/chat-message.ts";
+import { loadRepair } from "../model/json-in-text.ts";
 import { askPermission } from "./approval.ts";
 import { readArguments } from "./call-arguments.ts";
 import {
@@ -66,6 +67,8 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
   checkToolCall(call);
   checkKnownOptions("callTool", options, callToolOptions);
   const whole = wholeOptions(options);
+  const loading = loadRepair(call.function.arguments);
+  if (loading !== undefined) await loading;
   return answer(await permit(check(call, whole), whole), whole);
 }
 
@@ -180,6 +183,8 @@ export async function callTools(calls: readonly ToolCall[], given: CallToolsOpti
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new UsageError("CONCURRENCY_INVALID", `Expected a whole number of 1 or more calls at once, got ${concurrency}.`);
   }
+  const loading = loadRepair(...calls.map((call) => call.function.arguments));
+  if (loading !== undefined) await loading;
   const taken = new Set<string>();
   const checked = calls.map(
     (call, index) => refusal(call, index, taken) ?? forbiddenBy(choice, call, options.tools) ?? check(call, options),

@@ -15,11 +15,10 @@ export interface Room {
 }
 
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
-/** Packages that one core room alone may import. */
-const OWN: Readonly<Record<string, readonly string[]>> = { model: ["jsonrepair"] };
 /** What a room may load when it first needs it, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
+  model: ["jsonrepair"],
   research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
 /**
@@ -66,7 +65,7 @@ export const ROOMS: readonly Room[] = [
   ...CORE.map((name): Room => ({
     name,
     kind: "core",
-    packages: [...CORE_PACKAGES, ...(OWN[name] ?? [])],
+    packages: CORE_PACKAGES,
     lazy: LAZY[name] ?? [],
     node: NODE[name] ?? ["node:crypto"],
   })),

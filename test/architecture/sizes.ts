@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 110_922;
+export const MAX_LINES = 110_954;
 /** Names of all entries. */
 export const MAX_NAMES = 547;
 
@@ -21,16 +21,16 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_402,
   agent: 4_356,
   checks: 4_876,
-  cli: 10_905,
+  cli: 10_911,
   client: 933,
   edges: 369,
   fleet: 1_737,
   src: 145,
   inspector: 7_464,
   kernel: 2_764,
-  memory: 5_453,
+  memory: 5_459,
   message: 661,
-  model: 5_725,
+  model: 5_740,
   research: 5_881,
   role: 2_400,
   runtime: 13_223,
@@ -38,7 +38,7 @@ export const LINES: Readonly<Record<string, number>> = {
   shards: 789,
   team: 3_210,
   testing: 4_559,
-  tool: 2_898,
+  tool: 2_903,
   tools: 3_511,
   workspace: 6_527,
 };

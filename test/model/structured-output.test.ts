@@ -6,6 +6,9 @@ import { outputSchema } from "../../src/model/json-schema.ts";
 import { askForValue, issueLine, readReply } from "../../src/model/structured-output.ts";
 import { enforcedForm, inForm, wordsForm } from "../../src/model/reply-form.ts";
 import { titled } from "../titled.ts";
+import { loadRepair } from "../../src/model/json-in-text.ts";
+
+await loadRepair("{}");
 
 const Plan = z.object({
   title: z.string(),

@@ -11,7 +11,13 @@ export function stateText(state: RunState): string {
     return value;
   };
   return JSON.stringify(
-    { ...rest, ready: [...ready].map(({ name }) => name), history, byRole: byRole.record(), byModel: byModel.record() },
+    {
+      ...rest,
+      ready: [...ready].map(({ name }) => name),
+      history,
+      byRole: Object.entries(byRole.record()).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      byModel: byModel.record(),
+    },
     plain,
   );
 }

@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { entryPoints, root } from "../architecture/read-house.ts";
 
-/** Bytes of our own that a first message loads: measured 763,000. */
-const MOST_OWN_BYTES = 770_000;
-/** Bytes of our own that the help of the command loads: measured 94,000, with the one table of commands and options. */
-const MOST_HELP_BYTES = 96_000;
-/** Bytes of our own that a Tab in a shell loads: measured 110,000. */
-const MOST_TAB_BYTES = 112_000;
+/** Bytes of our own that a first message loads: measured 918,000, with the agents, which the root exports. */
+const MOST_OWN_BYTES = 925_000;
+/** Bytes of our own that the help of the command loads: measured 118,000, with the one table of commands and options. */
+const MOST_HELP_BYTES = 120_000;
+/** Bytes of our own that a Tab in a shell loads: measured 130,000. */
+const MOST_TAB_BYTES = 132_000;
 
 /** How often the cost is measured; the least counts, because others who work beside it only ever add. */
 const ROUNDS = 3;

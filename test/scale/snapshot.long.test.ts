@@ -113,7 +113,7 @@ describe.each(Object.entries(databases))("a run %s", (_name, { steps, journals, 
 
   test("is opened many times as fast as it is folded from a snapshot of at most 5 MB that is as old as it may be", async () => {
     const size = await timed(async (journal) => (await journal.newestSnapshot?.("long"))?.state.length ?? 0);
-    expect(size.found).toBeGreaterThan(1_000_000);
+    expect(size.found).toBeGreaterThan(100_000);
     expect(size.found).toBeLessThan(5_000_000);
     const times: number[] = [];
     // The machine is shared, so the quickest of at most 20 counts.

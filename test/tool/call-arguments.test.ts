@@ -3,6 +3,9 @@ import { z } from "zod";
 import { readArguments } from "../../src/tool/call-arguments.ts";
 import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { spentBy } from "../kernel/spent.ts";
+import { loadRepair } from "../../src/model/json-in-text.ts";
+
+await loadRepair("{}");
 
 const shell = defineTool({
   name: "shell",

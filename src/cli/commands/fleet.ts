@@ -18,7 +18,7 @@ import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import { type Fleet, knownRun, LOOK, MAX_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
 import { folderName, secretsIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
-import { invalidOption } from "../option-values.ts";
+import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
 import { onlyQuestion } from "../stored-run.ts";
 import { ageText, counted, plural, shown } from "../screen/text.ts";

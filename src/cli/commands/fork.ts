@@ -14,7 +14,7 @@ import { aboutFor, readAbout, type RunAbout } from "../about.ts";
 import { assertOwnProject, crewOf, recordedParts } from "../company.ts";
 import { NO_PORTS } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
-import { invalidOption } from "../option-values.ts";
+import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
 import { earlierRounds, inConfirmedFolder, produce } from "../production.ts";
 import { shown } from "../screen/text.ts";

@@ -18,7 +18,7 @@ import {
   withMemory,
   withNewMemories,
 } from "../memory-store.ts";
-import { invalidOption } from "../option-values.ts";
+import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
 import {

@@ -9,7 +9,7 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { valueIn, type Variables } from "../host.ts";
-import { invalidOption } from "../option-values.ts";
+import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
 import { plural, shown } from "../screen/text.ts";
 import { exportLines, report, type Session } from "../session.ts";

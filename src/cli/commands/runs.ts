@@ -9,7 +9,7 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { exportRun, importRun, linesOf } from "../../runtime/record/transfer.ts";
-import { invalidOption } from "../option-values.ts";
+import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
 import { ageText, counted, plural, shown } from "../screen/text.ts";
