@@ -14,7 +14,7 @@ export interface Shape {
   readonly fits: (value: unknown) => boolean;
   /** True where no error may show the value. */
   readonly isSecret?: boolean;
-  /** What came and what to do, where that is clearer than the value. */
+  /** Says what came and what to do, for errors in which that is clearer than the value. */
   readonly advice?: (value: unknown) => { readonly got: string; readonly todo: string };
   /** The shape of each item of a list, where an error names the item. */
   readonly item?: Shape;

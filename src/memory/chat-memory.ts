@@ -267,7 +267,7 @@ class ChatUnit {
     if (index !== -1) this.#answers[index] = message;
   }
 
-  /** When `isClosed`, calls without an answer get a stand-in. */
+  /** Calls without an answer get a stand-in if `isClosed`. */
   messages(isClosed: boolean): readonly ChatMessage[] {
     if (this.#answers.length === 0) return [this.head];
     const answers = this.#calls.map((call, index) => this.#answers[index] ?? (isClosed ? noAnswer(call) : undefined));

@@ -28,7 +28,7 @@ export interface RecallShares {
 export interface RecallOptions {
   /** Limit on the recalled tokens. Default 2,000; 0: nothing is recalled. */
   readonly maxTokens?: number;
-  /** When given, an omitted share is 0. */
+  /** An omitted share is 0 if this is given. */
   readonly shares?: RecallShares;
   /** Related messages at most, besides their neighbors. Default 4. */
   readonly k?: number;

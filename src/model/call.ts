@@ -34,7 +34,7 @@ export interface PlannedModel extends ChatModel {
   readonly [PLAN]?: (request: ChatRequest) => readonly Candidate[];
 }
 
-/** How model calls are tried and how long they may take. */
+/** Retries and time limits of model calls. */
 export interface CallTuning {
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** For models that have no limits of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */

@@ -14,7 +14,7 @@ export interface RetryPolicy {
   /** Limit on the `retry-after` of a server; a longer one is not followed. */
   readonly maxRetryAfter: number;
   /**
-   * How long to retry a server that answered before and cannot be reached now. Meanwhile, free tries do not count among `tries`. A server that
+   * The time for which to retry a server that answered before and cannot be reached now. Meanwhile, free tries do not count among `tries`. A server that
    * never answered is retried for at most 10 s. 0: such tries count like others.
    */
   readonly outage: number;

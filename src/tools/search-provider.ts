@@ -65,7 +65,7 @@ async function searched(request: WebRequest & SearchCall, read: (answer: WebAnsw
 
 const TERMS: ServerTerms = { token: "a valid apiKey, where it takes one", address: "baseURL" };
 
-/** What the server said is left out: it may hold the key. */
+/** The server's words are left out: they may hold the key. */
 function refusedWith(status: number): string {
   return `it answered with ${clauseText(refusalText({ status }, TERMS))}`;
 }

@@ -72,7 +72,7 @@ export interface CommitRequest {
   /** Lines `key: value` below the message, such as `Troupe-Message`. */
   readonly trailers?: Readonly<Record<string, string>>;
   /**
-   * Where the history has a commit with this key and these contents, none is made (trailer `Troupe-Step`). Default: each call makes one.
+   * No commit is made if the history has one with this key and these contents (trailer `Troupe-Step`). Default: each call makes one.
    */
   readonly key?: string;
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */

@@ -4,7 +4,7 @@ import { ChatMemory, type ChatMemoryOptions } from "../../src/memory/chat-memory
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import { tries } from "../long.ts";
 
-/** What happens to a conversation. Ids are few, so that they clash. */
+/** An event of a conversation. Ids are few, so that they clash. */
 type Event =
   | { readonly type: "say"; readonly role: "user" | "assistant" | "system"; readonly text: string; readonly pin: boolean }
   | { readonly type: "call"; readonly ids: readonly string[] }

@@ -173,7 +173,7 @@ export interface CellSetting<P extends CellParams> extends CellIdentity<P> {
 /** The options that `run` of a world is called with: of `Environment.run` and of `Team.run` alike. */
 export type WorldRunOptions = Required<Pick<NonNullable<Parameters<Environment["run"]>[0]>, "rounds" | "stopWhen" | "signal">>;
 
-/** What `world` returns: an Environment is one. For a team: `{ run: (o) => team.run("the idea", o) }`. */
+/** The result of `world`, such as an Environment. For a team: `{ run: (o) => team.run("the idea", o) }`. */
 export interface ExperimentWorld {
   run(o: WorldRunOptions): Promise<RunResult> | Run;
   /** Observes the events of the run. Not needed where `run` returns a `Run`. */

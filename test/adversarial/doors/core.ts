@@ -97,7 +97,7 @@ async function begunJournal(): Promise<Journal> {
   return journal;
 }
 
-/** What has methods, made anew for each try. */
+/** Objects with methods, made anew for each try. */
 export const coreInstances: Instances = {
   Environment: () => new Environment({ model: model(), logger: quiet }),
   BrainMemory: () => new BrainMemory({ model: model() }),

@@ -1,4 +1,4 @@
-/** What is accepted although it is wrong, with the reason why it does no harm. */
+/** Wrong values that are accepted, each with the reason why it does no harm. */
 export const harmless: Readonly<Record<string, string>> = {
   "formatCost 0.unheardOf 1": "a cost is data, to which a caller may have added something",
   "Team.hire 1.name null": "no name: the role is hired under its own",

@@ -7,7 +7,7 @@
 export class Right {
   readonly value: unknown;
   readonly wrongs: readonly unknown[];
-  /** What may be wrong within it: nothing is within a `whole`, and what is within an `or` is right. */
+  /** The members within it: a `whole` has none, and those of an `or` are right. */
   readonly within: "whole" | "right" | "wrong";
 
   constructor(value: unknown, wrongs: readonly unknown[], within: Right["within"]) {
@@ -17,7 +17,7 @@ export class Right {
   }
 }
 
-/** Where a value of more kinds than one is right. */
+/** A value of an option for which several kinds are right. */
 export function or(value: unknown, ...wrongs: readonly unknown[]): Right {
   return new Right(value, wrongs, "right");
 }
@@ -27,7 +27,7 @@ export function options(value: object, ...wrongs: readonly unknown[]): Right {
   return new Right(value, wrongs, "wrong");
 }
 
-/** Where any value is right. */
+/** A value of an option for which any value is right. */
 export function any(value: unknown): Right {
   return new Right(value, [], "right");
 }
