@@ -84,9 +84,12 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   approve: kinds.oneOf("prd", "plan"),
   until: kinds.oneOf("criteria", "design"),
   reviewModel: kinds.model,
-  rounds: kinds.record(kinds.count),
+  rounds: kinds.options(kinds.each(kinds.count, "S", "M", "L")),
   engineers: kinds.size,
-  verificationShare: kinds.checked,
+  verificationShare: {
+    says: "a number from 0 to less than 1",
+    fits: (value) => typeof value === "number" && value >= 0 && value < 1,
+  },
 };
 
 const { manager: MANAGER, architect: ARCHITECT, qa: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER } = COLLEAGUES;
@@ -104,12 +107,12 @@ const USUAL_VERIFICATION_SHARE = 0.15;
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
   checkProjectOptions("softwareCompany", options, companyOptions);
-  const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
+  const { workspace, sandbox, verify, allowInstall: mayInstall = false, verificationShare = USUAL_VERIFICATION_SHARE } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
   if (options.until === "criteria") return [manager(gate, options)];
   if (options.until === "design") return [manager(gate, options), architect(gate, options)];
   const project = forkedProject(workspace);
-  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShareOf(options) };
+  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShare };
   const engineers = namesOf(options.engineers);
   const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, tester: QA, verifier: VERIFIER });
   const action = workAction(IMPLEMENT_TASK);
@@ -233,14 +236,6 @@ function planner(gate: ProjectGate, board: TaskBoard): Role {
 function forkedProject(workspace: Workspace): () => ForkedProject {
   let made: ForkedProject | undefined;
   return () => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
-}
-
-function verificationShareOf({ verificationShare: share = USUAL_VERIFICATION_SHARE }: SoftwareCompanyOptions): number {
-  if (typeof share === "number" && share >= 0 && share < 1) return share;
-  throw new UsageError(
-    "ARGUMENT_INVALID",
-    `Expected verificationShare as a number from 0 to less than 1, got ${String(share)}. Leave it out for ${USUAL_VERIFICATION_SHARE}.`,
-  );
 }
 
 function namesOf(engineers: number = USUAL_ENGINEERS): readonly string[] {

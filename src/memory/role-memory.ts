@@ -46,7 +46,7 @@ const MAX_NEIGHBOURS = 20;
 
 const recallOptions: Known<RecallOptions> = {
   maxTokens: kinds.count,
-  shares: kinds.object,
+  shares: kinds.options(recallShares),
   k: kinds.count,
   threshold: aSimilarity,
   neighbours: { says: `a whole number from 0 to ${MAX_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MAX_NEIGHBOURS },
@@ -85,7 +85,7 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   scope: kinds.oneOf(...MEMORY_REACHES),
   ttl: aDuration,
   summary: kinds.either(kinds.boolean, { says: "{ model }", fits: (value) => isRecord(value) && kinds.model.fits(value["model"]) }),
-  recall: kinds.object,
+  recall: kinds.options(recallOptions),
   tokens: kinds.tokenCounter,
 };
 
@@ -143,9 +143,6 @@ export function roleMemoryParts(
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
   checkKnownOptions("the option memory", options, roleMemoryOptions);
-  const { recall } = options as RoleMemoryOptions;
-  checkKnownOptions("the option memory.recall", recall, recallOptions);
-  checkKnownOptions("the option memory.recall.shares", recall?.shares, recallShares);
   roleMemoryParts(options as RoleMemoryOptions, undefined, true);
 }
 

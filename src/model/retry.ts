@@ -1,5 +1,5 @@
 import { ModelError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import { errorData, mayHaveRun } from "./failure.ts";
@@ -20,7 +20,7 @@ export interface RetryPolicy {
   readonly outage: number;
 }
 
-const retryPolicy: Known<RetryPolicy> = {
+export const retryPolicy: Known<RetryPolicy> = {
   tries: kinds.size,
   ...kinds.each(kinds.milliseconds, "baseDelay", "maxDelay", "maxRetryAfter", "outage"),
 };
@@ -101,10 +101,6 @@ function isAway(error: unknown, hold: number): boolean {
   const isUnready = error.code === "MODEL_SERVER" && status === 503 && retryAfterMs === undefined;
   if (error.code !== "MODEL_UNREACHABLE" && !isUnready) return false;
   return hold === 0 || !mayHaveRun(error);
-}
-
-export function checkRetry(retry: Partial<RetryPolicy> | undefined): void {
-  if (retry !== undefined) checkGivenOptions("the option retry", retry, retryPolicy);
 }
 
 /**

@@ -113,6 +113,7 @@ export interface WorkspaceLimits {
   readonly fileBytes: number;
 }
 
+export const workspaceLimits: Shape = kinds.options(kinds.each(kinds.count, "files", "bytes", "fileBytes"));
 const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
 export const LISTED_FILES = 200_000;
