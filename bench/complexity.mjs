@@ -1,4 +1,4 @@
-// How the cost of an operation grows with what is held: nanoseconds per operation, and the ratio to the smallest size, all in one run
+// Measures how the cost of an operation grows with the amount held: nanoseconds per operation, and the ratio to the smallest size, all in one run
 // on one machine. Build first (`npm run build`), then `node bench/complexity.mjs`, or with `--json` for a program to read.
 //
 // Not measured: memory, long-term storage, anything that waits. Figures of different machines, or of different runs on a busy one, do

@@ -1,4 +1,4 @@
-// What it costs that a run survives a kill: an append to a journal in SQLite, and a role's hop on one, beside the same hop without a journal,
+// Measures the cost of a run that survives a kill: an append to a journal in SQLite, and a role's hop on one, beside the same hop without a journal,
 // and beside nothing but an INSERT and a COMMIT of the same bytes by the same library. Build first (`npm run build`), then
 // `node bench/durability.mjs`, or with `--json` for a program to read, and `--events 100000` for a shorter last part.
 //

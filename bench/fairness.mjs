@@ -1,4 +1,4 @@
-// How long requests of one tenant take while another sends 150 ideas of 1 MB at once. Build first (`npm run build`), then
+// Measures how long requests of one tenant take while another sends 150 ideas of 1 MB at once. Build first (`npm run build`), then
 // `node bench/fairness.mjs [ideas] [bytes]`. The server has a process of its own; the figures are of one run on one machine.
 import { fork } from "node:child_process";
 import { once } from "node:events";

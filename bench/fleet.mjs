@@ -1,4 +1,4 @@
-// What one machine does with runs: one process with a SQLite file, one process with Postgres, and 1, 2 and 3 workers (`troupe worker`) that take
+// Measures the runs that one machine does: one process with a SQLite file, one process with Postgres, and 1, 2 and 3 workers (`troupe worker`) that take
 // the same runs from a queue in that database. Build first (`npm run build`), then
 // `node bench/fleet.mjs --url postgres://user@host/database`. It makes schemas of its own and removes them. `--json` is for a program to read.
 //

@@ -1,4 +1,4 @@
-// What a new process pays beside a large store: the first addition, opening, the first search, and the room it takes. Build first
+// Measures the cost of a new process beside a large store: the first addition, opening, the first search, and the room it takes. Build first
 // (`npm run build`), then `node bench/large-memory.mjs [messages]`; filling the store takes minutes for a million. Half of the questions
 // are vectors without any structure, for which the index misses most. All figures are of one run on one machine.
 import { fork } from "node:child_process";

@@ -1,4 +1,4 @@
-// What it costs that owners on many machines share their runs: the same appends, hops and runs in Postgres and in a SQLite file, in turns.
+// Measures the cost of runs that owners on many machines share: the same appends, hops and runs in Postgres and in a SQLite file, in turns.
 // Build first (`npm run build`), then `node bench/postgres.mjs --url postgres://user@host/database`. It makes a schema of its own and
 // removes it. `--json` is for a program to read.
 //

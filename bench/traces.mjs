@@ -1,5 +1,5 @@
-// What tracing costs: microseconds of the processor for a hop without a trace, with a listener that does nothing, with a tracer that drops everything, and with the SDK of OpenTelemetry, whose
-// spans go nowhere. All in one run on one machine, taking turns; the ratios are to the hop without a trace. Build first (`npm run build`),
+// Measures the cost of tracing: microseconds of the processor for a hop without a trace, with a listener that does nothing, with a tracer
+// that drops everything, and with the SDK of OpenTelemetry, whose spans go nowhere. All in one run on one machine, taking turns; the ratios are to the hop without a trace. Build first (`npm run build`),
 // then `node bench/traces.mjs`, or with `--json` for a program to read.
 //
 // `function`: a role that is a plain function, in an environment without a journal, the cheapest hop there is; it has no step, so one span.
@@ -46,7 +46,7 @@ const askers = (name, other, n) => {
 const pair = (make, n) => [make("One", "Two", n), make("Two", "One", n)];
 const ball = createMessage("0", { sendTo: "One" });
 
-/** What is traced, and what plays it to its end. */
+/** The traced programs, each with the function that plays it to its end. */
 const CASES = {
   function(n) {
     const environment = new Environment({ seed: "bench", scheduler: "eager", memory: false }).addRoles(pair(functions, n));

@@ -1,4 +1,4 @@
-// When a run stops: after rounds, after money, when something was said, or when your own function says so.
+// A run stops after rounds, after money, when something was said, or when your own function says so.
 import { afterRounds, afterSpending, anyOf, createMessage, defineRole, Environment, saidBy, type StopCondition, Team, usd } from "troupe";
 import { z } from "zod";
 

@@ -96,7 +96,7 @@ async function troupeTrouble(args: readonly string[]): Promise<readonly string[]
     .map((flag) => `troupe has no ${flag}`);
 }
 
-/** What the command's help says, and that of the commands it names below each other. */
+/** Returns the help of the command, and of the commands it names below each other. */
 async function helpOf(args: readonly string[]): Promise<string> {
   let help = await helpOnce([]);
   let last = help;

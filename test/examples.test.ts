@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-/** What each example prints, in the order of its lines; a test fails when an example is added without one. */
+/** The output of each example, in the order of its lines; a test fails when an example is added without one. */
 const printed: Record<string, readonly (string | RegExp)[]> = {
   "01-hello": ["finished", "Welcome, Ada! Come in, the kettle is on."],
   "02-debate": [

@@ -236,7 +236,7 @@ function importsOf(path: string): string[] {
   return [...text.matchAll(/(?:^(?:import|export)\b[^;"'`]*?|\bimport\()"(\.{1,2}\/[^"\n]+)"/gm)].map(([, target = ""]) => target);
 }
 
-/** What npm installs for a user: the dependencies, theirs, and so on, found by walking the lockfile as Node resolves. */
+/** The packages that npm installs for a user: the dependencies, theirs, and so on, found by walking the lockfile as Node resolves. */
 function productionPackages(): ReadonlyMap<string, Locked> {
   const found = new Map<string, Locked>();
   const open = [...Object.keys(manifest.dependencies), ...requiredPeers].map((name) => folderOf("", name));
@@ -270,7 +270,7 @@ function hasHeading(page: string, anchor: string): boolean {
   return !page.endsWith(".md") || anchors(readFileSync(join(root, page), "utf8")).has(anchor);
 }
 
-/** Whether a version is at least the lowest of a caret range and of its leading number that is not zero. */
+/** Returns whether a version is at least the lowest of a caret range and of its leading number that is not zero. */
 function isWithinCaret(version: string, range: string): boolean {
   const [lowest, found] = [range.replace(/^\^/, ""), version].map((one) => one.split(".").map(Number));
   if (lowest === undefined || found === undefined) return false;
@@ -283,7 +283,7 @@ function isPacked(path: string): boolean {
   return manifest.files.some((packed) => path === packed || path.startsWith(`${packed}/`));
 }
 
-/** Whether a package that names systems, or processors, is for this one. */
+/** Returns whether a package that names systems, or processors, is for this one. */
 function fits(named: readonly string[] | undefined, one: string): boolean {
   return named === undefined || named.includes(one);
 }

@@ -50,7 +50,7 @@ describe("tally", () => {
 describe("verify", () => {
   const counts = JSON.stringify(report({ passed: 3 }, file("passed", "passed")));
 
-  /** What a verification counts and writes, in which a step fails. */
+  /** Returns the counts and the output of a verification in which a step fails. */
   function verified(failing: string | undefined): { readonly counts: unknown; readonly ran: readonly string[]; readonly words: string } {
     const [ran, words]: [string[], string[]] = [[], []];
     const sum = verify(

@@ -22,7 +22,7 @@ const EMITTER = "eventemitter3";
 /**
  * Joins the sources into one file for each entry point, for each example, and for what they share. Writes nothing.
  *
- * What `import "troupe"` needs at once is three shared files, because every file costs a program that loads it: `words` is what the command's
+ * `import "troupe"` needs three shared files at once, because every file costs a program that loads it: `words` is what the command's
  * help needs too, `plain` what entry points need that do without zod, `core` is the rest. What is imported later stays apart.
  *
  * @param examples paths of programs, from the top of the house

@@ -48,7 +48,7 @@ export const DeliverySchema = z.object({
   /** The engineer's summary, or why the work was not done. */
   summary: z.string(),
   round: z.number(),
-  /** Why the work ended although it is not done. */
+  /** The reason why the work ended although it is not done. */
   reason: z.string().optional(),
   /** The user lets a run continue from it: earlier rounds and reviews do not count. */
   continued: z.boolean().optional(),

@@ -52,7 +52,7 @@ interface ProjectGateOptions {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly verify?: Verifier | undefined;
-  /** Why no page can be opened. Default `missingPageMeans`. */
+  /** Says why no page can be opened. Default `missingPageMeans`. */
   readonly missingForPages?: ((sandbox: Sandbox) => string | undefined) | undefined;
 }
 

@@ -290,7 +290,7 @@ interface Project {
   readonly readme: string;
   readonly stack: StackName | null;
   readonly failedBefore: string[];
-  /** Why tests of the project cannot be run here. */
+  /** The reasons why tests of the project cannot be run here. */
   readonly notRun: readonly string[];
 }
 

@@ -87,10 +87,13 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   approve: kinds.oneOf("prd", "plan"),
   until: kinds.oneOf("criteria", "design"),
   reviewModel: kinds.model,
-  rounds: kinds.record(kinds.count),
+  rounds: kinds.options(kinds.each(kinds.count, "S", "M", "L")),
   engineers: kinds.size,
-  verificationShare: kinds.checked,
-  worker: kinds.object,
+  verificationShare: {
+    says: "a number from 0 to less than 1",
+    fits: (value) => typeof value === "number" && value >= 0 && value < 1,
+  },
+  worker: kinds.options({ agent: kinds.having("a coding agent", "work"), budget: kinds.amount }, "agent", "budget"),
 };
 
 const { manager: MANAGER, architect: ARCHITECT, qa: QA, engineer: ENGINEER, planner: PLANNER, verifier: VERIFIER } = COLLEAGUES;
@@ -108,12 +111,12 @@ const USUAL_VERIFICATION_SHARE = 0.15;
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
   checkProjectOptions("softwareCompany", options, companyOptions);
-  const { workspace, sandbox, verify, allowInstall: mayInstall = false } = options;
+  const { workspace, sandbox, verify, allowInstall: mayInstall = false, verificationShare = USUAL_VERIFICATION_SHARE } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
   if (options.until === "criteria") return [manager(gate, options)];
   if (options.until === "design") return [manager(gate, options), architect(gate, options)];
   const project = forkedProject(workspace);
-  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShareOf(options) };
+  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShare };
   const engineers = namesOf(options.engineers);
   const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, tester: QA, verifier: VERIFIER });
   const action = workAction(IMPLEMENT_TASK);
@@ -189,7 +192,7 @@ function manager(
   });
 }
 
-/** Who gets the work order with the criteria. */
+/** Returns the receivers of the work order with the criteria. */
 function receiversOf(until: SoftwareCompanyOptions["until"]): Readonly<Record<Size, readonly Address[]>> {
   const nobody = [ROUTE_TO_NONE];
   if (until === "criteria") return { S: nobody, M: nobody, L: nobody };
@@ -241,14 +244,6 @@ function planner(gate: ProjectGate, board: TaskBoard): Role {
 function forkedProject(workspace: Workspace): () => ForkedProject {
   let made: ForkedProject | undefined;
   return () => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
-}
-
-function verificationShareOf({ verificationShare: share = USUAL_VERIFICATION_SHARE }: SoftwareCompanyOptions): number {
-  if (typeof share === "number" && share >= 0 && share < 1) return share;
-  throw new UsageError(
-    "ARGUMENT_INVALID",
-    `Expected verificationShare as a number from 0 to less than 1, got ${String(share)}. Leave it out for ${USUAL_VERIFICATION_SHARE}.`,
-  );
 }
 
 function namesOf(engineers: number = USUAL_ENGINEERS): readonly string[] {

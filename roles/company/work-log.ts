@@ -34,7 +34,7 @@ interface WorkLogOptions {
 }
 
 /**
- * What happened in one activation of a worker, and why it must end. It is a function of the replies and the results of the calls, so that a
+ * The record of one activation of a worker, and the reason why it must end. It is a function of the replies and the results of the calls, so that a
  * resumed activation comes to the same.
  *
  * `WorkLog.L1` no step is counted: slips, equal failures, tokens and time end the work, each with its reason (`limit`). `WorkLog.L2` no dispute of a
@@ -64,7 +64,7 @@ export class WorkLog {
     return this.#disputes.length > 0;
   }
 
-  /** Why no further step may begin. */
+  /** The reason why no further step may begin. */
   get limit(): string | undefined {
     const { isUnpriced } = this.#options;
     const { tokens, ms } = this.#spent;

@@ -4,7 +4,7 @@ import { type AgentMemory, type Mind, Net, type NetState, react } from "../../sr
 import { type RoleContext, TroupeError } from "../../src/index.ts";
 import type { WorkLog } from "./work-log.ts";
 
-/** What binds the work, and what the role has spent on the present order. */
+/** Returns the bounds of the work, and the amounts that the role has spent on the present order. */
 export async function boundsOf(rc: RoleContext): Promise<ConstructorParameters<typeof WorkLog>[0]> {
   const isBound = await rc.step("find the budget", {}, ({ budget }) => Promise.resolve(budget.isBinding !== false), { fresh: true });
   const own = presentMessages(rc.memory).filter(({ sentFrom }) => sentFrom === rc.name);

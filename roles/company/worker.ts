@@ -32,7 +32,7 @@ export interface CompanyMachine extends MachineOptions {
 }
 
 interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
-  /** Why nothing is handed back. */
+  /** The reason why nothing is handed back. */
   readonly noDispute?: string | undefined;
   readonly noDisputeOfChecks?: string | undefined;
 }

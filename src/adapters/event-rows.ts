@@ -18,7 +18,7 @@ const MAX_CHARACTERS = 1_000_000;
 /** Limit on the bytes of an inflated block: no string is longer. */
 const MAX_BYTES = 2 ** 29;
 
-/** What events have in common, the most frequent last: with it an event alone takes half as many bytes. */
+/** The texts that events have in common, the most frequent last: with them an event alone takes half as many bytes. */
 const DICTIONARY = Buffer.from(
   [
     '"},{"v":1,"time":1,"type":"step.ended","act":"#1~1","key":".0","try":1,"ok":true,"value":{"content":"","toolCalls":[],"finish":"stop",',

@@ -13,7 +13,7 @@ const PATIENCE = 30_000;
 const ABANDONED = 10_000;
 
 export interface FileLockOptions {
-  /** How long to wait while others keep it. Default 30 seconds. */
+  /** The time to wait while others keep it. Default 30 seconds. */
   readonly patience?: number;
   /** The age at which it counts as abandoned if its owner cannot be found. Default 10 seconds; Infinity for work of any length. */
   readonly abandoned?: number;

@@ -129,7 +129,7 @@ export class McpConnection {
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<readonly ServerTool[]> {
-    // Whatever the server allows, its list is not cached.
+    // The list is not cached, even if the server allows it.
     return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout, cacheMode: "refresh" })).tools;
   }
 
@@ -199,7 +199,7 @@ function answerIn(cause: unknown): { readonly status: number; readonly said: str
   return { status: data["status"], said: typeof data["text"] === "string" ? data["text"].slice(0, MAX_SAID) : "" };
 }
 
-/** Why an answer with a good status does not keep to the protocol. */
+/** Says why an answer with a good status does not keep to the protocol. */
 function contentText(thrown: unknown): string | undefined {
   for (let cause = thrown; isObject(cause);) {
     const { data, name, cause: next } = cause as { readonly data?: unknown; readonly name?: unknown; readonly cause?: unknown };

@@ -6,7 +6,7 @@ import { retryAfterOf } from "../model/retry.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Where servers put their words, the best first. */
+/** The members in which servers put their words, the best first. */
 const WORDS = ["message", "error_message", "error_msg", "msg", "status_msg", "detail", "error_description", "reason", "title", "error"];
 const CODES = ["code", "error_code", "status_code", "statusCode", "status"];
 /** Statuses of complaints that come without one, such as those inside a stream. */

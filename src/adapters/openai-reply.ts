@@ -225,7 +225,7 @@ function isWhole(args: string): boolean {
   }
 }
 
-/** Where servers put their counts, besides the piece itself. */
+/** The members in which servers put their counts, besides the piece itself. */
 const HOLDERS = ["usage", "usage_metadata", "usageMetadata", "x_groq", "meta", "message", "delta", "timings"];
 const INPUT = ["prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "inputTokens", "prompt_n"];
 const OUTPUT = ["completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count", "outputTokens", "predicted_n"];

@@ -167,7 +167,7 @@ function sharedDispatcher(): Dispatcher | undefined {
   return (globalThis as { readonly [key: symbol]: unknown })[SHARED_DISPATCHER] as Dispatcher | undefined;
 }
 
-/** Why a request failed. It hides the reason from the client, which drops the codes of some and most of what servers say. */
+/** The failure of a request. It hides the reason from the client, which drops the codes of some and most of what servers say. */
 class Unanswered extends Error {
   readonly reason: unknown;
 

@@ -54,7 +54,7 @@ export interface OpenAIOptions extends ServerOptions {
   /** The most tokens one reply of this model may have. */
   readonly maxOutputTokens?: number | undefined;
   /**
-   * What its server takes that differs from OpenAI's form, such as `{ maxTokensField: "max_completion_tokens", omit: ["temperature"] }`. It
+   * The differences between its server's form and OpenAI's, such as `{ maxTokensField: "max_completion_tokens", omit: ["temperature"] }`. It
    * wins over what refusals teach. Default: learnt.
    */
   readonly dialect?: Dialect | undefined;

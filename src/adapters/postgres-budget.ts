@@ -58,7 +58,7 @@ const LOOK = 1_000;
  * reservations of a killed process count as spent five to seven seconds later, until the run resumes elsewhere and reports what its record
  * has. Accounts are named by the ids of runs, so runs of two journals that share a budget need different ids.
  *
- * While the database is away a reservation waits, for `patience` at most, and then fails with the ControlError `BUDGET_UNREACHABLE`, which
+ * A reservation waits while the database is away, for `patience` at most, and then fails with the ControlError `BUDGET_UNREACHABLE`, which
  * ends the run; it can be resumed. A settlement is sent again until the database has it.
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`, `POSTGRES_URL_INVALID`

@@ -57,7 +57,7 @@ export class PostgresCommands {
       } finally {
         letGo();
         this.#waiting.delete(id);
-        // Where this fails, the row expires.
+        // The row expires if this fails.
         this.#db.rows(`DELETE FROM ${this.#db.schema}.commands WHERE id = $1`, [id]).catch(() => undefined);
       }
     });

@@ -101,7 +101,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Why work in a database failed; `newer` and `foreign`: the tables are of another version or program; `closed`: by the caller. */
+/** The cause of a failure in a database; `newer` and `foreign`: the tables are of another version or program; `closed`: by the caller. */
 export type PostgresFault = "unreachable" | "refused" | "full" | "newer" | "foreign" | "closed";
 
 /** Tables that belong together, with a version of their own, and their errors. */

@@ -17,7 +17,7 @@ export interface ProcessIdentity {
   /** The namespace of the process id; "0" on systems with a single one. */
   readonly space: string;
   readonly pid: number;
-  /** When it started, in ticks since the boot; "0" where the system does not report it. */
+  /** The time of its start, in ticks since the boot; "0" if the system does not report it. */
   readonly start: string;
 }
 

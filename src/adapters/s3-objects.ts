@@ -1,5 +1,5 @@
 import type { AwsClient } from "aws4fetch";
-import type { Shape } from "../kernel/argument.ts";
+import { type Shape, takes } from "../kernel/argument.ts";
 import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
@@ -50,12 +50,14 @@ export interface S3ObjectsOptions {
 
 const aPart = (says: string, form: RegExp): Shape => ({ says, fits: (value) => typeof value === "string" && form.test(value) });
 
+const aKey: Shape = { says: "a text that is not empty", fits: (value) => typeof value === "string" && value !== "", isSecret: true };
+const s3Credentials: Known<S3Credentials> = kinds.each(aKey, "accessKeyId", "secretAccessKey", "sessionToken");
 const s3ObjectsOptions: Known<S3ObjectsOptions> = {
   endpoint: kinds.secret,
   bucket: aPart("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
   prefix: kinds.text,
   region: aPart("the name of a region", /^[a-z0-9-]{1,50}$/),
-  credentials: { ...kinds.object, isSecret: true },
+  credentials: { ...kinds.options(s3Credentials, "accessKeyId", "secretAccessKey"), isSecret: true },
   mostBytes: kinds.count,
   retries: kinds.count,
   timeout: { says: "milliseconds above 0", fits: (value) => Number.isFinite(value) && (value as number) > 0 },
@@ -89,12 +91,8 @@ export function s3Objects(options: S3ObjectsOptions): ObjectStore {
   const { endpoint, bucket, prefix, region = "us-east-1", credentials, clock = systemClock } = options;
   const { mostBytes = OBJECT_BYTES, retries = 4, timeout = 60_000 } = options;
   const base = endpointOf(endpoint);
-  if (bucket === undefined) throw new UsageError("OPTION_INVALID", "Expected the name of a bucket, got undefined.");
+  for (const name of ["bucket", "credentials"] as const) takes("s3Objects", name, options[name], s3ObjectsOptions[name]);
   if (prefix !== undefined) checkObjectKey(prefix);
-  const { accessKeyId, secretAccessKey, sessionToken = "none" } = credentials ?? {};
-  if (![accessKeyId, secretAccessKey, sessionToken].every((key) => typeof key === "string" && key !== "")) {
-    throw new UsageError("OPTION_INVALID", "Expected credentials with accessKeyId and secretAccessKey, got at least one without a text.");
-  }
   const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}/${bucket}`;
   const before = prefix === undefined ? "" : `${prefix}/`;
   return new S3Objects({ root, before, shown: base.host, region, credentials, mostBytes, retries, timeout, clock });

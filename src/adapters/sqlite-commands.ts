@@ -72,7 +72,7 @@ export class SqliteCommands {
       try {
         return await this.#answered(id, runId, within);
       } finally {
-        // Where this fails, the row expires.
+        // The row expires if this fails.
         commit((db) => db.run("DELETE FROM commands WHERE id = ?", [id])).catch(() => undefined);
       }
     });

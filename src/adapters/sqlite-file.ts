@@ -147,7 +147,7 @@ function prepared(driver: Libsql, options: FileOptions): Database {
   const db = new Database(driver, file, BUSY_TIMEOUT);
   try {
     identify(db, file, kind);
-    // What is deleted is overwritten, and not only marked as free.
+    // Deleted content is overwritten, not only marked as free.
     db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA file.secure_delete = ON");
     const mode = db.first("PRAGMA file.journal_mode = WAL")?.[0];
     if (mode !== "wal") throw noWal(options, String(mode));

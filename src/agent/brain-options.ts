@@ -8,7 +8,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { checkBudget } from "../model/budget-pool.ts";
-import { type CallPolicy, checkTuning } from "../model/call.ts";
+import { callPolicy, type CallPolicy, checkTuning } from "../model/call.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -77,7 +77,8 @@ export interface BrainOptions extends CallRules {
 /** @internal */
 export const brainOptions: Known<BrainOptions> = {
   ...kinds.each(kinds.text, "name", "systemPrompt", "nextStepPrompt"),
-  ...kinds.each(kinds.object, "permissions", "calls"),
+  permissions: kinds.object,
+  calls: kinds.options(callPolicy),
   ...kinds.each(kinds.function, "approve", "ask"),
   ...kinds.each(
     kinds.checked,

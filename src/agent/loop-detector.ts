@@ -4,7 +4,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { canonicalJson, contentHash } from "../kernel/json.ts";
 import { type CalledTool, resultText, type ToolResult } from "../tool/tool-result.ts";
 
-/** When equal calls with equal results count as a loop. */
+/** The condition under which equal calls with equal results count as a loop. */
 export interface LoopOptions {
   /** Rounds of a cycle that make a loop; 2 or more. Default 3. */
   readonly repeats?: number;

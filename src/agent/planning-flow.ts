@@ -8,7 +8,7 @@ import { defined } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { type TaskFields, taskOf } from "./task.ts";
-import { type CallPolicy, checkTuning } from "../model/call.ts";
+import { callPolicy, type CallPolicy, checkTuning } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";
 import { EventLog } from "./events.ts";
@@ -47,7 +47,7 @@ const planningFlowOptions: Known<PlanningFlowOptions> = {
   ...kinds.each(kinds.checked, "tries", "replans", "concurrency", "maxSteps"),
   steps: kinds.steps,
   clock: kinds.clock,
-  calls: kinds.object,
+  calls: kinds.options(callPolicy),
 };
 
 type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "concurrency" | "maxSteps">>;

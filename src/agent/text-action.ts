@@ -80,7 +80,7 @@ function isNative({ messages }: TextOrigin): boolean {
   return messages.some(({ role, toolCalls = [] }) => role === "assistant" && toolCalls.length > 0);
 }
 
-/** Whatever spaces, entities, escapes and invisible characters a page has in it. */
+/** Finds the marks in a page also if it has other spaces, entities, escapes or invisible characters in them. */
 function isQuoted(marks: string, { messages }: TextOrigin): boolean {
   const sought = squashed(marks);
   return messages.some(({ role, content = "" }) => role !== "assistant" && squashed(content).includes(sought));

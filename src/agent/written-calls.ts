@@ -144,7 +144,7 @@ function withBody(text: string, start: number, name: string): Read {
   return { calls: [callNamed(name, text.slice(from, end))], end };
 }
 
-/** Where JSON that cannot be read ends: at a mark, without the fence and the spaces before it. Linear in the length of the text. */
+/** Returns the end of JSON that cannot be read: at a mark, without the fence and the spaces before it. Linear in the length of the text. */
 function bodyEnd(text: string, from: number, mark: RegExp): number {
   mark.lastIndex = from;
   const body = text.slice(from, mark.exec(text)?.index).trimEnd();

@@ -8,12 +8,12 @@ import { anyAddressSpace, type Sandbox, type SandboxLimits, type SandboxMount } 
 export interface Chromium {
   readonly program: string;
   readonly executable: string;
-  /** Where no sandbox closes the network, Chromium has to. */
+  /** True if Chromium must block the network itself, because no sandbox does. */
   readonly blocks: boolean;
   readonly mounts: readonly SandboxMount[];
 }
 
-/** Where Linux and macOS have Chromium and its kin: the program itself, not the script that starts it. */
+/** The paths of Chromium and its kin on Linux and macOS: the program itself, not the script that starts it. */
 const BROWSERS = [
   "/usr/lib/chromium/chromium",
   "/usr/lib/chromium-browser/chromium-browser",

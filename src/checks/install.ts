@@ -44,7 +44,7 @@ export type InstallReport =
 const TIMEOUT = 300_000;
 const LIMITS = { bytes: 1024 ** 3, files: 100_000 };
 const NPM = "/mounted/npm";
-/** Where a machine may name certificates that its network needs. The names are no secret. */
+/** The variables by which a machine may name certificates that its network needs. The names are no secret. */
 const CERTIFICATES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PIP_CERT"];
 const NPM_REGISTRY = "https://registry.npmjs.org/";
 const PYTHON_REGISTRY = "https://pypi.org/simple/";

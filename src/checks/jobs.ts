@@ -145,7 +145,7 @@ async function runOpen(
   }
   const rest = open.filter(({ id }) => !reports.has(id));
   const begun = rest.find(({ id }) => lines.some((line) => "began" in line && line.began === id));
-  // Where one had ended and the next had not begun, the sandbox could not be cleaned: none of the rest is guilty.
+  // No job had begun after the last one that ended: the sandbox could not be cleaned, and none of the rest is guilty.
   const guilty = begun ?? (rest.length < open.length ? undefined : rest[0]);
   if (guilty === undefined) return;
   const reason = report.kind === "broken" ? report.reason : "ended the process that runs it";

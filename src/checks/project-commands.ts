@@ -27,7 +27,7 @@ export interface CommandsRequest {
 const MAX_FAILURES = 50;
 const OUTPUT_LENGTH = 16_000;
 const MESSAGE_LENGTH = 2_000;
-/** How Debian and Ubuntu install a program. */
+/** The packages by which Debian and Ubuntu install a program. */
 const PACKAGES: Readonly<Record<string, string>> = {
   ...{ cargo: "cargo", go: "golang-go", just: "just", make: "make", npm: "npm", pytest: "python3-pytest" },
 };

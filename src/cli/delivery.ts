@@ -79,7 +79,7 @@ const TestsReportSchema = z.looseObject({
   passed: z.number(),
   failed: z.number(),
   failures: z.array(z.object({ name: z.string() })).optional(),
-  /** Why they did not run and what to do about it. */
+  /** The reason why they did not run, and what to do about it. */
   hint: z.string().optional(),
 });
 export type TestsReport = z.infer<typeof TestsReportSchema>;

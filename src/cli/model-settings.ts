@@ -54,7 +54,7 @@ export interface FolderSettings {
   readonly rounds?: number | undefined;
   readonly times?: TimeTexts | undefined;
   readonly models?: ModelTable | undefined;
-  /** What would let more happen than the user said, in words, without the models. */
+  /** The settings that would allow more than the user said, in words, without the models. */
   readonly widens?: readonly string[] | undefined;
 }
 

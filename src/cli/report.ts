@@ -16,14 +16,14 @@ export interface ChangeReport extends ProjectChanges {
   readonly base?: string;
   /** False for a branch that begins with what the user has not committed. */
   readonly isMergeable?: boolean;
-  /** Why the work was not done in the user's folder, or not committed. */
+  /** The reason why the work was not done in the user's folder, or not committed. */
   readonly reason?: string;
 }
 
 export interface CommitReport {
   readonly id?: string;
   readonly files: number;
-  /** Why there is none, or which files are not in it; may be empty. */
+  /** The reason why there is none, or the files that are not in it; may be empty. */
   readonly note: string;
 }
 

@@ -40,7 +40,7 @@ interface Wanted<T> {
   readonly idOf: (item: T) => string;
   /** Default: the id. */
   readonly nameOf?: (item: T) => string;
-  /** How else one of several is named. */
+  /** The other way to name one of several. */
   readonly more?: string;
 }
 

@@ -97,11 +97,19 @@ export async function writeNewFile(path: string, lines: AsyncIterable<string> | 
   }
 }
 
-/** Writes a report, also over an earlier one. Any other file that is there stays. @param mark a string that each such report has */
+/** Refuses a path at which any other file than an earlier report is. @param mark a string that each such report has */
+export async function assertReplaceable(path: string, mark: string): Promise<void> {
+  const before = await ifThere(readFile(path, "utf8")).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+  if (before !== undefined && !before.includes(mark))
+    throw unwritable(path, Object.assign(new Error("it is another file"), { code: "EEXIST" }));
+}
+
+/** Writes a report, also over an earlier one. */
 export async function replaceReport(path: string, text: string, mark: string): Promise<void> {
+  await assertReplaceable(path, mark);
   try {
-    const before = await ifThere(readFile(path, "utf8"));
-    if (before !== undefined && !before.includes(mark)) throw Object.assign(new Error("it is another file"), { code: "EEXIST" });
     const temporary = `${path}.${process.pid}.tmp`;
     await writeFile(temporary, text, { flag: "wx" });
     await rename(temporary, path);

@@ -97,7 +97,7 @@ export async function superviseWorker(
 interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** How the journal knows its process; undefined for one that was never ready. */
+  /** The name by which the journal knows its process; undefined for one that was never ready. */
   readonly identity: string | undefined;
   /** True when it said that it has given its runs back. */
   readonly isDrained: boolean;

@@ -8,15 +8,15 @@ import type { RunClient } from "./client.ts";
 import { errorOf } from "./answers.ts";
 import type { OutsideMessage } from "./wire.ts";
 
-/** What came of words in a conversation. */
+/** The result of words in a conversation. */
 export interface SayResult {
-  /** What the roles said. */
+  /** The messages of the roles. */
   readonly messages: readonly Message[];
   /** `open`: the connection was lost before the run came to rest, and it may continue. */
   readonly status: SummaryStatus;
   /** The first question to a person that waits for an answer: see `RunClient.answer`. */
   readonly question?: PendingQuestion;
-  /** Why the run did not finish, or why its end is not known. Left out where it finished or a question waits. */
+  /** The reason why the run did not finish, or why its end is not known. Left out if it finished or a question waits. */
   readonly error?: TroupeError;
   /** The activations that failed since the words, also where the run went on without them. Left out without any. */
   readonly failures?: readonly FailedActivation[];

@@ -48,7 +48,7 @@ export const TeamChangeTerms = z.strictObject({
     .describe("What to do with a team that differs from the run's. Default: what the server says, else refuse."),
 });
 
-/** How a run continues. */
+/** The terms on which a run continues. */
 export const ContinueTerms = TeamChangeTerms.extend({ ...bounds, reuse });
 
 export const OutsideMessage = z.strictObject({

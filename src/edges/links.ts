@@ -3,7 +3,7 @@ import { checkFunction, checkRate, checkNumber, type Edge, edgeOf } from "./edge
 import type { Json } from "../kernel/json.ts";
 import type { RandomStream } from "../kernel/random.ts";
 
-/** What a recipient reads instead of what was sent. Without a payload, new contents have none. */
+/** The contents that a recipient reads instead of the sent ones. Without a payload, new contents have none. */
 export interface Rewrite {
   readonly content?: string;
   readonly instructContent?: unknown;

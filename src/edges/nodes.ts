@@ -6,7 +6,7 @@ import { checkFunction, type Edge, edgeOf, isWithin, namesOf, type Span } from "
 
 /**
  * Crashes roles during its span, and lets them recover with the state they had; without a span, see {@link Edge.during}, they never recover.
- * What arrives at a crashed role is lost, and so is what it sends; what it has sent to itself waits until it recovers. Messages from outside
+ * Messages to a crashed role are lost, and so are those that it sends; those to itself wait until it recovers. Messages from outside
  * arrive all the same.
  *
  * @param roles their names; a star stands for any string: `"p*"`

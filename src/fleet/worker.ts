@@ -80,7 +80,7 @@ class FleetWorker implements Worker {
   readonly #settings: WorkerSettings;
   readonly #inHand = new Map<string, Promise<unknown>>();
   readonly #driven = new Set<Driven>();
-  /** When runs got no slot without others for the first time, in milliseconds since 1970. */
+  /** The times at which runs first got no slot without others, in milliseconds since 1970. */
   readonly #refused = new Map<string, number>();
   readonly #isolation: Isolation;
   #end: (failure?: unknown) => void = () => undefined;
@@ -287,6 +287,6 @@ function hooksOf(folder: DrivenFolder): Required<Pick<ResumeOptions, "prepare" |
 }
 
 function isAtRest({ last }: LastEvent): boolean {
-  // What was erased had come to rest.
+  // An erased run had come to rest.
   return last?.type === "run.ended" || last?.type === "run.erased";
 }

@@ -14,10 +14,12 @@ export interface Shape {
   readonly fits: (value: unknown) => boolean;
   /** True where no error may show the value. */
   readonly isSecret?: boolean;
-  /** What came and what to do, where that is clearer than the value. */
+  /** Says what came and what to do, for errors in which that is clearer than the value. */
   readonly advice?: (value: unknown) => { readonly got: string; readonly todo: string };
   /** The shape of each item of a list, where an error names the item. */
   readonly item?: Shape;
+  /** Returns an error that names the part of the value that does not fit. @param at the place of the value: "limits" */
+  readonly within?: (value: unknown, entry: string, at: string) => UsageError | undefined;
 }
 
 /** @param entry the function, as its caller writes it: `importRun`, `new Net` @throws UsageError `ARGUMENT_INVALID` */
@@ -26,6 +28,8 @@ export function takes(entry: string, name: string, value: unknown, shape: Shape)
 }
 
 export function misfit(code: string, entry: string, name: string, value: unknown, shape: Shape): UsageError {
+  const part = shape.within?.(value, entry, name);
+  if (part !== undefined) return part;
   const { got, todo } = shape.advice?.(value) ?? { got: shape.isSecret === true ? "something else" : valueText(value), todo: "" };
   return new UsageError(code, `Expected ${name} of ${entry} to be ${shape.says}, got ${got}. ${todo}`.trimEnd());
 }
@@ -82,7 +86,11 @@ export function having(says: string, ...methods: readonly string[]): Shape {
 }
 
 export function listOf(item: Shape, says: string = `a list, each item ${item.says}`): Shape {
-  return { says, fits: (value) => Array.isArray(value) && Array.from(value as readonly unknown[]).every((one) => item.fits(one)) };
+  return {
+    says,
+    fits: (value) => Array.isArray(value) && Array.from(value as readonly unknown[]).every((one) => item.fits(one)),
+    within: (value, entry, at) => (Array.isArray(value) ? partIn(value, item, entry, (n) => `${at}[${n}]`) : undefined),
+  };
 }
 
 export function iterable(says: string): Shape {
@@ -92,12 +100,28 @@ export function iterable(says: string): Shape {
   };
 }
 
+/** Returns the error of the first member that does not fit, if its shape names the part. An error of the value counts as none. */
+export function partIn(members: object, shape: Shape, entry: string, placeOf: (name: string) => string): UsageError | undefined {
+  const { within } = shape;
+  if (within === undefined) return undefined;
+  try {
+    const wrong = Object.entries(members).find(([, one]) => one !== undefined && !fits(one, shape));
+    return wrong && within(wrong[1], entry, placeOf(wrong[0]));
+  } catch {
+    return undefined;
+  }
+}
+
 export function orNothing(shape: Shape): Shape {
   return { says: `${shape.says}, or nothing`, fits: (value) => value === undefined || shape.fits(value) };
 }
 
 export function either(one: Shape, other: Shape): Shape {
-  return { says: `${one.says}, or ${other.says}`, fits: (value) => fits(value, one) || fits(value, other) };
+  return {
+    says: `${one.says}, or ${other.says}`,
+    fits: (value) => fits(value, one) || fits(value, other),
+    within: (value, entry, at) => one.within?.(value, entry, at) ?? other.within?.(value, entry, at),
+  };
 }
 
 /** @param says "a number between 0 and 1" */

@@ -1,7 +1,7 @@
 import { nextMacrotask } from "./clock.ts";
 import { ContextClosedError, ControlError, errorRecord, UsageError } from "./errors.ts";
 
-/** How a promise was used: by nothing, by `await` or `return` alone, by a combinator such as `Promise.all`, or by a handler. */
+/** The use of a promise: by nothing, by `await` or `return` alone, by a combinator such as `Promise.all`, or by a handler. */
 type Use = "none" | "awaited" | "combined" | "handled";
 
 export type Hand = <T>(what: string, work: Promise<T>) => Promise<T>;

@@ -28,10 +28,29 @@ export function checkKnownOptions(what: string, given: unknown, known: AnyKnown)
     const advice = Number.isInteger(given) ? " A function that takes options is passed to map as (item) => f(item)." : "";
     throw notOptions(what, `an object, got ${valueText(given)}. Leave them out for the defaults.${advice}`);
   }
+  const fault = faultIn(what, given, known);
+  if (fault !== undefined) throw fault;
+}
+
+/** @param at the place of options within options: "limits." */
+function faultIn(what: string, given: { readonly [name: string]: unknown }, known: AnyKnown, at = ""): UsageError | undefined {
   const wrong = wrongName(what, given, known);
-  if (wrong === undefined) return;
+  if (wrong === undefined) return undefined;
   const shape = known[wrong];
-  throw isShape(shape) ? misfit("OPTION_INVALID", what, wrong, given[wrong], shape) : unknown(what, wrong, Object.keys(known));
+  if (!isShape(shape)) return unknown(what, at + wrong, adviceOn(wrong, Object.keys(known)), Object.keys(known));
+  return misfit("OPTION_INVALID", what, at + wrong, given[wrong], shape);
+}
+
+/** Options within options. @param needed names of members that have no default */
+export function optionsWithin(known: AnyKnown, needed: readonly string[]): Shape {
+  const within = (value: unknown, what: string, at: string): UsageError | undefined => {
+    if (!isRecord(value)) return undefined;
+    const fault = faultIn(what, value, known, `${at}.`);
+    const missing = needed.find((name) => value[name] === undefined);
+    if (fault !== undefined || missing === undefined) return fault;
+    return misfit("OPTION_INVALID", what, `${at}.${missing}`, undefined, known[missing] ?? anything);
+  };
+  return { says: "an object", fits: (value) => isRecord(value) && within(value, "", "") === undefined, within };
 }
 
 /** Does the same for options that are required. @throws UsageError `OPTION_INVALID` also for undefined */
@@ -67,8 +86,7 @@ function isShape(value: Shape | undefined): value is Shape {
   return value?.fits !== undefined;
 }
 
-function unknown(what: string, name: string, names: readonly string[]): UsageError {
-  const { meant, advice } = adviceOn(name, names);
+function unknown(what: string, name: string, { meant, advice }: ReturnType<typeof adviceOn>, names: readonly string[]): UsageError {
   return new UsageError(
     "OPTION_UNKNOWN",
     `Expected ${names.length === 0 ? "no options" : "only known options"} of ${what}, got ${shownName(name)}. ${advice} Known: ${names.join(", ")}.`,

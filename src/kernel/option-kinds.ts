@@ -1,6 +1,7 @@
 import { isModel, noModel } from "./foreign-models.ts";
 import { isCount, isObject, isRecord } from "./value-kind.ts";
-import { aFunction, anything, aText, either, fits, having, iterable, listOf, type Shape } from "./argument.ts";
+import { aFunction, anything, aText, either, fits, having, iterable, listOf, partIn, type Shape } from "./argument.ts";
+import { optionsWithin } from "./known-options.ts";
 
 /*
  * A kind refuses what the TypeScript type of its option excludes, and nothing else. An object is known by its methods, because it may come
@@ -12,6 +13,13 @@ const address: Shape = {
   says: "an address: a name, or an action or a role",
   fits: (value) => typeof value === "string" || typeof value === "function" || (isObject(value) && "name" in value),
 };
+
+const dollars: Shape = {
+  says: "dollars for a million tokens, 0 or more",
+  fits: (value) => Number.isFinite(value) && (value as number) >= 0,
+};
+const tokenPrice = { input: dollars, output: dollars, cachedInput: dollars };
+const longPrompt = optionsWithin({ ...tokenPrice, over: number }, ["input", "output", "over"]);
 
 const shapes = {
   text: aText,
@@ -36,10 +44,7 @@ const shapes = {
     fits: (value) => ((isObject(value) || typeof value === "function") && "~standard" in value) || having("", "safeParse").fits(value),
   },
   model: { says: "a model", fits: isModel, advice: noModel },
-  price: {
-    says: "a price { input, output }",
-    fits: (value) => isRecord(value) && number.fits(value["input"]) && number.fits(value["output"]),
-  },
+  price: { ...optionsWithin({ ...tokenPrice, longPrompt, maxOutput: number }, ["input", "output"]), says: "a price { input, output }" },
   embedder: having("an embedder", "embed"),
   tokenCounter: having("a counter of tokens", "count"),
   cache: having("a cache", "get", "set"),
@@ -72,8 +77,11 @@ export const kinds = {
     return {
       says: `an object, each member ${member.says}`,
       fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || fits(one, member)),
+      within: (value, entry, at) => (isRecord(value) ? partIn(value, member, entry, (name) => `${at}.${name}`) : undefined),
     };
   },
+  /** Options within options, refused by the path of a member that is unknown or of another kind. @param needed members without a default */
+  options: (known: Readonly<Record<string, Shape>>, ...needed: readonly string[]): Shape => optionsWithin(known, needed),
   having,
   /** A part of a table of {@link Known}: one kind for several names. */
   each<Name extends string>(kind: Shape, ...names: readonly Name[]): Readonly<Record<Name, Shape>> {

@@ -90,7 +90,7 @@ interface Thrown {
   readonly cause?: unknown;
 }
 
-/** Where several addresses were tried, the last failure stands for all. */
+/** The last failure stands for all if several addresses were tried. */
 function causesOf(error: unknown): readonly Thrown[] {
   const causes: Thrown[] = [];
   for (let cause = error; isObject(cause) && causes.length < DEEPEST; cause = causes.at(-1)?.cause) {

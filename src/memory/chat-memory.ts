@@ -35,9 +35,6 @@ export interface AddOptions {
 
 const addOptions: Known<AddOptions> = { pin: kinds.boolean };
 
-/** Measures a message, for example in tokens. The result never changes for a message. */
-export type ChatMeasure = (message: ChatMessage) => number;
-
 /** A chat memory as plain JSON. */
 export interface ChatMemoryJson {
   readonly maxMessages?: number;
@@ -69,7 +66,6 @@ export class ChatMemory {
   readonly maxTokens: number | undefined;
   readonly #tokens: TokenCounter;
   #units: ChatUnit[] = [];
-  #weights: { readonly measure: ChatMeasure; readonly known: WeakMap<ChatMessage, number> } | undefined;
   #size = 0;
   #sum = 0;
   readonly #standIn: number;
@@ -91,17 +87,6 @@ export class ChatMemory {
   get messages(): ChatMessage[] {
     const newest = this.#newest;
     return this.#units.flatMap((unit) => unit.messages(unit !== newest));
-  }
-
-  /** The sum of a measure over {@link messages}. Each message is measured once, for one measure at a time. */
-  weigh(measure: ChatMeasure): number {
-    if (this.#weights?.measure !== measure) this.#weights = { measure, known: new WeakMap() };
-    const { known } = this.#weights;
-    return this.messages.reduce((sum, message) => {
-      const weight = known.get(message) ?? measure(message);
-      known.set(message, weight);
-      return sum + weight;
-    }, 0);
   }
 
   get size(): number {
@@ -286,7 +271,7 @@ class ChatUnit {
     this.#whole = undefined;
   }
 
-  /** When `isClosed`, calls without an answer get a stand-in. */
+  /** Calls without an answer get a stand-in if `isClosed`. */
   messages(isClosed: boolean): readonly ChatMessage[] {
     if (isClosed && this.#whole !== undefined) return this.#whole;
     const answers = this.#calls.map((call, index) => this.#answers[index] ?? (isClosed ? noAnswer(call) : undefined));

@@ -14,7 +14,7 @@ export interface MemoryScope extends Scope {
   readonly role: string;
 }
 
-/** How far a role remembers beyond a run. A part that a run does not name narrows it: without a user, `user` is `conversation`. */
+/** The reach of a role's memory beyond a run. A part that a run does not name narrows it: without a user, `user` is `conversation`. */
 export type MemoryReach = "conversation" | "user" | "tenant" | "role";
 
 export const MEMORY_REACHES: readonly MemoryReach[] = ["conversation", "user", "tenant", "role"];

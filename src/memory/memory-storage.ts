@@ -26,7 +26,7 @@ import type { StoreChange } from "./write-behind.ts";
 /** Milliseconds between the times of two messages that were added together. @internal */
 export const TICK: number = 1 / 1024;
 
-/** How messages are stored. @internal */
+/** Options of the storage of messages. @internal */
 export interface StoreCall extends StorageCall {
   /** Compute the vectors too. Default false. */
   readonly embeds?: boolean;

@@ -1,7 +1,7 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 
-/** How messages are removed. */
+/** Options of the removal of messages. */
 export interface RemoveOptions {
   /** They may be added again later, because they were moved, or a record adds them again. Default false. */
   readonly mayReturn?: boolean;

@@ -28,7 +28,7 @@ export interface RecallShares {
 export interface RecallOptions {
   /** Limit on the recalled tokens. Default 2,000; 0: nothing is recalled. */
   readonly maxTokens?: number;
-  /** When given, an omitted share is 0. */
+  /** An omitted share is 0 if this is given. */
   readonly shares?: RecallShares;
   /** Related messages at most, besides their neighbors. Default 4. */
   readonly k?: number;
@@ -46,7 +46,7 @@ const MAX_NEIGHBOURS = 20;
 
 const recallOptions: Known<RecallOptions> = {
   maxTokens: kinds.count,
-  shares: kinds.object,
+  shares: kinds.options(recallShares),
   k: kinds.count,
   threshold: aSimilarity,
   neighbours: { says: `a whole number from 0 to ${MAX_NEIGHBOURS}`, fits: (value) => isCount(value) && value <= MAX_NEIGHBOURS },
@@ -85,7 +85,7 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   scope: kinds.oneOf(...MEMORY_REACHES),
   ttl: aDuration,
   summary: kinds.either(kinds.boolean, { says: "{ model }", fits: (value) => isRecord(value) && kinds.model.fits(value["model"]) }),
-  recall: kinds.object,
+  recall: kinds.options(recallOptions),
   tokens: kinds.tokenCounter,
 };
 
@@ -143,9 +143,6 @@ export function roleMemoryParts(
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
   checkKnownOptions("the option memory", options, roleMemoryOptions);
-  const { recall } = options as RoleMemoryOptions;
-  checkKnownOptions("the option memory.recall", recall, recallOptions);
-  checkKnownOptions("the option memory.recall.shares", recall?.shares, recallShares);
   roleMemoryParts(options as RoleMemoryOptions, undefined, true);
 }
 

@@ -1,7 +1,5 @@
-import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { valueText } from "../kernel/value-text.ts";
 
 /** Limits the messages that wait for a role. */
 export interface Mailbox {
@@ -15,7 +13,7 @@ export interface Mailbox {
   readonly overflow?: "refuse" | "drop-oldest";
 }
 
-const mailboxParts: Known<Mailbox> = { limit: kinds.checked, overflow: kinds.checked };
+const mailboxParts: Known<Mailbox> = { limit: kinds.size, overflow: kinds.oneOf("refuse", "drop-oldest") };
 
 /** Default of {@link Mailbox.limit}. */
 export const MAILBOX_LIMIT = 1_000_000;
@@ -23,11 +21,4 @@ export const MAILBOX_LIMIT = 1_000_000;
 /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkMailbox(mailbox: Mailbox | undefined): void {
   checkKnownOptions("the option mailbox", mailbox, mailboxParts);
-  const { limit = MAILBOX_LIMIT, overflow = "refuse" } = mailbox ?? {};
-  if (!Number.isSafeInteger(limit) || limit < 1) throw refused("mailbox.limit", "a whole number of 1 or more", limit);
-  if (overflow !== "refuse" && overflow !== "drop-oldest") throw refused("mailbox.overflow", '"refuse" or "drop-oldest"', overflow);
-}
-
-function refused(name: string, expected: string, came: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${name} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
 }

@@ -108,7 +108,7 @@ async function longestReply(
  * transport (streamed or not, the reply format) is no part of its address. The step records the raw answer, so that a changed reader reads
  * old records.
  *
- * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`; ModelError, ControlError: see {@link callModel}
+ * @throws UsageError `MESSAGES_EMPTY`, `OPTION_INVALID`; ModelError, ControlError: see {@link callModel}
  */
 export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSchema, isSchemaTold = false): Promise<ChatResponse> {
   const { policy, steps } = parts;

@@ -14,7 +14,7 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.t
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, isFree, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
-import { checkRetry, defaultRetry, type NextTry, Retries, type RetryPolicy } from "./retry.ts";
+import { defaultRetry, type NextTry, Retries, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { type TextListener, streamedText } from "./streamed-text.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { type CallTimeouts, checkTimeouts, timeoutsOf } from "./timeouts.ts";
@@ -34,18 +34,28 @@ export interface PlannedModel extends ChatModel {
   readonly [PLAN]?: (request: ChatRequest) => readonly Candidate[];
 }
 
-/** How model calls are tried and how long they may take. */
+/** Retries and time limits of model calls. */
 export interface CallTuning {
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** For models that have no limits of their own. Default {@link DEFAULT_TIMEOUTS}, member by member. */
   readonly timeouts?: CallTimeouts | undefined;
 }
 
-const callTuning: Known<CallTuning> = { retry: kinds.checked, timeouts: kinds.checked };
+const callTuning: Known<CallTuning> = { retry: kinds.options(retryPolicy), timeouts: kinds.checked };
+
+export const callPolicy: Known<CallPolicy> = {
+  ...callTuning,
+  clock: kinds.clock,
+  random: kinds.function,
+  limits: kinds.object,
+  prices: kinds.record(kinds.price),
+  requirePrice: kinds.boolean,
+  logger: kinds.logger,
+  onPrice: kinds.function,
+};
 
 export function checkTuning(calls: CallTuning | undefined): void {
   checkKnownOptions("the option calls", calls, callTuning);
-  checkRetry(calls?.retry);
   checkTimeouts(calls?.timeouts);
 }
 

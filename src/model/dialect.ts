@@ -3,7 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { textHash, type Json, type JsonObject } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 
-/** What one model of one server takes that differs from OpenAI's own form. It changes the wire alone. */
+/** The differences between the requests that one model of one server takes and OpenAI's own form. It changes the wire alone. */
 export const dialectShape = z
   .strictObject({
     /** `none`: no limit on a reply is sent. */
@@ -66,7 +66,7 @@ export interface DialectPlace {
   /** Without its query, which may hold a secret. */
   readonly baseURL: string;
   readonly model: string;
-  /** What distinguishes tenants in this process. */
+  /** A text that distinguishes tenants in this process. */
   readonly key: string;
 }
 

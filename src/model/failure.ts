@@ -3,7 +3,7 @@ import { ModelError, TroupeError } from "../kernel/errors.ts";
 import { redact } from "../kernel/mask.ts";
 import type { Usage } from "./chat-model.ts";
 
-/** What follows from each failure: whether the same request may succeed later, and whether the model may have run, so that it may have cost something. */
+/** The consequences of each failure: whether the same request may succeed later, and whether the model may have run, so that it may have cost something. */
 const FAILURES = {
   /** No key, a wrong key, or a key without rights. */
   MODEL_AUTH: "final, not run",
@@ -62,7 +62,7 @@ export interface ModelErrorData {
   readonly usage?: Usage;
   readonly limit?: "firstByte" | "silence" | "call";
   readonly limitMs?: number;
-  /** What the model does not take. */
+  /** The feature that the model does not take. */
   readonly unsupported?: "tools" | "images";
   /** The refusal names no known field or reason. */
   readonly isUnexplained?: boolean;

@@ -56,7 +56,7 @@ const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])/y;
 const CUT_NUMBER = /[+-]?[\d.]*(?:[eE][+-]?)?$/y;
 const WORD = /[A-Za-z_$][\w$-]*/y;
 const KEY = /[\w$-]+/y;
-/** What may open a string, and what it has before its end. */
+/** The characters that may open a string, each with the text that may follow before its end. */
 const PLAIN: Readonly<Record<string, RegExp>> = { '"': /[^"\\]*/y, "'": /[^'\\]*/y, "“": /[^”“\\]*/y, "”": /[^”“\\]*/y, "「": /[^」\\]*/y };
 const ENDS: Readonly<Record<string, string>> = { "“": "”“", "”": "”“", "「": "」" };
 /** Punctuation of other scripts, outside of strings. */

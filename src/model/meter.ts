@@ -37,7 +37,7 @@ export function seedsOf(...name: readonly (string | number)[]): () => string {
 
 const meters = new AsyncLocalStorage<Meter | undefined>();
 
-/** What the work starts finds the meter by {@link presentMeter}, also after it has waited. */
+/** Everything that the work starts finds the meter by {@link presentMeter}, also after it has waited. */
 export function withMeter<T, A extends unknown[]>(meter: Meter | undefined, work: (...args: A) => T, ...args: A): T {
   return meters.run(meter, work, ...args);
 }
@@ -100,7 +100,7 @@ export class InnerRun implements StepPort {
     return (door ?? this.#meter.port).step(spec, effect);
   }
 
-  /** What the work starts is part of the run. */
+  /** Everything that the work starts is part of the run. */
   within<T>(work: () => T): T {
     const { policy, pools, scope } = this.#meter;
     const hand: Hand = (what, given) => this.#meter.hand?.(what, given) ?? given;

@@ -1,7 +1,5 @@
 import { kinds } from "../kernel/option-kinds.ts";
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { aText, object, takes } from "../kernel/argument.ts";
-import { UsageError } from "../kernel/errors.ts";
 import { utf8Length } from "../kernel/json.ts";
 import { type ChatMessage, isParsedMessage } from "./chat-message.ts";
 import type { ChatModel, ChatRequest, Usage } from "./chat-model.ts";
@@ -41,7 +39,7 @@ const IMAGE_TOKENS = 50_000;
  * own, else that of the built-in table, also without its date (`gpt-4o-mini-2024-07-18`) and its vendor (`openai/gpt-4o-mini`). Undefined
  * when none is known.
  *
- * @throws UsageError `OPTION_UNKNOWN`; `PRICE_INVALID` for a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for
+ * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for
  * a model without an id
  * @example
  * import { priceOf } from "troupe";
@@ -61,8 +59,7 @@ export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overr
   const given =
     [id, undated(id)].flatMap((name) => (overrides && Object.hasOwn(overrides, name) ? (overrides[name] ?? []) : []))[0] ?? price;
   if (given === undefined) return listPrice(id);
-  checkPrice(id, given, modelPrice);
-  if (given.longPrompt !== undefined) checkPrice(id, given.longPrompt, longPrompt);
+  takes(`the model ${id}`, "price", given, kinds.price);
   return given;
 }
 
@@ -140,19 +137,4 @@ function pricesByName(): ReadonlyMap<string, ModelPrice> {
 
 function undated(id: string): string {
   return id.replace(/(?:-\d{4}-\d{2}-\d{2}|[-@]\d{8}|-latest)$/, "");
-}
-
-const tokenPrice: Known<TokenPrice> = { input: kinds.checked, output: kinds.checked, cachedInput: kinds.checked };
-const modelPrice: Known<ModelPrice> = { ...tokenPrice, longPrompt: kinds.checked, maxOutput: kinds.checked };
-const longPrompt: Known<Required<ModelPrice>["longPrompt"]> = { ...tokenPrice, over: kinds.checked };
-
-function checkPrice<T extends TokenPrice>(id: string, price: T, known: Known<T>): void {
-  checkKnownOptions(`the price of ${id}`, price, known);
-  for (const [name, value] of Object.entries({ input: price.input, output: price.output, cachedInput: price.cachedInput ?? 0 })) {
-    if (Number.isFinite(value) && value >= 0) continue;
-    throw new UsageError(
-      "PRICE_INVALID",
-      `Expected the ${name} price of ${id} to be dollars for a million tokens, 0 or more, got ${value}.`,
-    );
-  }
 }

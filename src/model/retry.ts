@@ -1,5 +1,5 @@
 import { ModelError } from "../kernel/errors.ts";
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import { errorData, mayHaveRun } from "./failure.ts";
@@ -14,13 +14,13 @@ export interface RetryPolicy {
   /** Limit on the `retry-after` of a server; a longer one is not followed. */
   readonly maxRetryAfter: number;
   /**
-   * How long to retry a server that answered before and cannot be reached now. Meanwhile, free tries do not count among `tries`. A server that
+   * The time for which to retry a server that answered before and cannot be reached now. Meanwhile, free tries do not count among `tries`. A server that
    * never answered is retried for at most 10 s. 0: such tries count like others.
    */
   readonly outage: number;
 }
 
-const retryPolicy: Known<RetryPolicy> = {
+export const retryPolicy: Known<RetryPolicy> = {
   tries: kinds.size,
   ...kinds.each(kinds.milliseconds, "baseDelay", "maxDelay", "maxRetryAfter", "outage"),
 };
@@ -101,10 +101,6 @@ function isAway(error: unknown, hold: number): boolean {
   const isUnready = error.code === "MODEL_SERVER" && status === 503 && retryAfterMs === undefined;
   if (error.code !== "MODEL_UNREACHABLE" && !isUnready) return false;
   return hold === 0 || !mayHaveRun(error);
-}
-
-export function checkRetry(retry: Partial<RetryPolicy> | undefined): void {
-  if (retry !== undefined) checkGivenOptions("the option retry", retry, retryPolicy);
 }
 
 /**

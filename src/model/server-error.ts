@@ -65,7 +65,7 @@ const IMAGES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmpr
 /** llama.cpp answers 500 when a template refuses the request. */
 export const TEMPLATE = /jinja|chat.?template|\balternat|role not supported|raise_exception/i;
 
-/** What a refusal says the model or its server does not take; undefined for other refusals. */
+/** Returns the feature that the model or its server does not take, by the words of a refusal; undefined for other refusals. */
 export function unsupportedBy(message: string): "tools" | "images" | undefined {
   if (NO_TOOLS.test(message) && !/schema|\bparallel/i.test(message)) return "tools";
   return IMAGES.test(message) ? "images" : undefined;

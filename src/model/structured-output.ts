@@ -66,7 +66,7 @@ export interface WholeOrCut {
   readonly isCut: boolean;
 }
 
-/** How a value is asked for. */
+/** The request for a value. */
 export interface AskForValue<S extends z.ZodType> {
   /** The id of the model, for errors. */
   readonly model: string;

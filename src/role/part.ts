@@ -11,7 +11,7 @@ interface PartsCheck {
   readonly code: string;
   /** "role Ann" */
   readonly owner: string;
-  /** What comes before the name of a part: "reactions[0]." */
+  /** The text before the name of a part: "reactions[0]." */
   readonly at?: string;
   readonly required?: readonly string[];
 }

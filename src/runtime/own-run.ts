@@ -38,7 +38,7 @@ export class OwnRun {
   readonly #runId: string;
   #isCreated: boolean;
   #claim: Claim | undefined;
-  /** How the previous owner left the run, until the run continues. Undefined for a run that began here. */
+  /** The state in which the previous owner left the run, until the run continues. Undefined for a run that began here. */
   #former: FormerOwner | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 

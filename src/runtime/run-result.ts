@@ -23,7 +23,7 @@ export interface RunEnd {
   readonly control: ControlError | undefined;
 }
 
-/** How a run ended for this process. `moved` is never recorded, because the run continues elsewhere. */
+/** The end of a run for this process. `moved` is never recorded, because the run continues elsewhere. */
 export type ResultStatus = RunStatus | "moved";
 
 /** The result of a run. */

@@ -8,7 +8,7 @@ const FRESH = 1_000;
 const WITHIN = 2_000;
 
 /**
- * Whether the journal of a server can write, by a real write; one without `probe` always can. Owns the last answer.
+ * Finds out by a real write whether the journal of a server can write; one without `probe` always can. Owns the last answer.
  *
  * Readiness.W1 (`canWrite`) the journal is asked at most once a second, one question at a time. Readiness.W2 (`canWrite`) one that does not
  * answer in time cannot write. Readiness.W3 (`#asked`) a change of the answer is logged, with the reason.

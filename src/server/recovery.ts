@@ -51,7 +51,7 @@ export interface RecoveryParts {
 export class Recovery {
   readonly #parts: RecoveryParts;
   readonly #charged = new Set<string>();
-  /** How often in a row runs of this server have come to rest without an end. */
+  /** The number of times in a row that runs of this server have come to rest without an end. */
   readonly #cutOff = new Map<string, number>();
   readonly #waiting = new Set<string>();
 

@@ -51,7 +51,7 @@ const tenantOptions: Known<Tenant> = {
   streams: kinds.count,
   connections: kinds.size,
   bytes: kinds.count,
-  rate: kinds.record(kinds.number),
+  rate: kinds.options(rateMembers),
 };
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
@@ -199,7 +199,6 @@ function checked(tenant: Tenant): Tenant {
   if (typeof name !== "string" || !NAME.test(name)) throw invalid("a name of small letters, digits and -, at most 40", String(name));
   checkedToken(token);
   checkBudget(budget, "OPTION_INVALID");
-  checkKnownOptions("the rate of a tenant", rate, rateMembers);
   for (const amount of [rate?.perSecond, streams, bytes]) {
     if (amount !== undefined && !(Number.isFinite(amount) && amount > 0)) throw invalid("bounds above 0", String(amount));
   }

@@ -43,7 +43,7 @@ const teamForgetOptions: Known<TeamForgetOptions> = {
 
 const forgetOptions: Known<ForgetOptions> = { ...teamForgetOptions, journal: kinds.journal, clock: kinds.clock };
 
-/** What was erased. */
+/** The erased data. */
 export interface Forgotten {
   /** Runs whose words were erased. */
   readonly runs: number;

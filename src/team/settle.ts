@@ -23,7 +23,7 @@ export interface SettleOptions {
 
 const settleOptions: Known<SettleOptions> = { cost: kinds.count, olderThan: kinds.count, signal: kinds.signal };
 
-/** What was settled. */
+/** The settled amounts. */
 export interface Settlement {
   readonly runId: string;
   /** The number of lost calls. */

@@ -1,4 +1,4 @@
-import { object, orNothing, type Shape } from "../kernel/argument.ts";
+import type { Shape } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
@@ -221,19 +221,19 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
   readonly add?: readonly (Message | string)[];
 }
 
-const aChange = object("a change of a message { seq, nth, content, drop }", {
-  seq: kinds.count,
-  nth: orNothing(kinds.count),
-  drop: orNothing(kinds.boolean),
-  content: orNothing(kinds.text),
-});
+const messageChange: Known<MessageChange> = {
+  ...kinds.each(kinds.count, "seq", "nth"),
+  drop: kinds.boolean,
+  content: kinds.text,
+  instructContent: kinds.checked,
+};
 
 export const forkOptions: Known<ForkOptions> = {
   ...continueOptions,
   id: kinds.text,
   about: kinds.checked,
   at: kinds.number,
-  change: kinds.list(aChange),
+  change: kinds.list(kinds.options(messageChange, "seq")),
   seed: kinds.seed,
 };
 

@@ -162,7 +162,7 @@ export interface RecordedCall {
   readonly answer: RecordedAnswer | undefined;
   /** Micro-dollars of all its tries; null when the price of one is unknown. */
   readonly cost: number | null;
-  /** Why tries failed on the way: all of a call that failed, else those that were paid for. Of the last process that asked. */
+  /** The failures of tries on the way: all of a call that failed, else those that were paid for. Of the last process that asked. */
   readonly failed: readonly ErrorRecord[];
 }
 

@@ -37,7 +37,7 @@ interface AskedCall {
   readonly tool: string;
   readonly args: JsonObject;
   readonly parameters: JsonObject;
-  /** What was wrong with the arguments of the last answer. */
+  /** The fault in the arguments of the last answer. */
   readonly fault?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export function readArguments(text: string, tool: Tool): CallArguments {
   return { ok: false, why: `Arguments of "${tool.name}" do not fit:\n${list}\n${expectation(tool)}` };
 }
 
-/** How models write that there are no arguments. */
+/** The words by which models say that there are no arguments. */
 const MEANS_NONE = /^(?:["'`]?\s*(?:null|none|nil|undefined|void|n\/a|\{\s*\}|\[\s*\]|\(\s*\))?\s*["'`]?|"\\?"\\?""?)$/i;
 /** Longer ones are not compared: the expression takes time in the cube of the spaces in them. */
 const MAX_NONE = 50;

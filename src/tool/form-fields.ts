@@ -12,7 +12,7 @@ export interface Choice {
   readonly label?: string;
 }
 
-/** How a field is filled in. `json`: no simpler kind fits, such as for a list of objects. */
+/** The way in which a field is filled in. `json`: no simpler kind fits, such as for a list of objects. */
 export type FieldKind = "text" | "whole" | "number" | "yes-no" | "choice" | "list" | "json";
 
 /** One field of a form, for a screen or a page. */

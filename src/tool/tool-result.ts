@@ -10,7 +10,7 @@ import { cutText } from "./shown-text.ts";
 /** Plain JSON. Its text comes from outside: a model reads it, and no code here obeys it. */
 export interface ToolResult {
   readonly output?: Json;
-  /** Why the tool failed, in words that the model can act on. */
+  /** The reason why the tool failed, in words that the model can act on. */
   readonly error?: string;
   readonly images?: readonly ImagePart[];
   /** A note of the system, such as that something was left out. */

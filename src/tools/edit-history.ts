@@ -36,7 +36,7 @@ export async function checkWritten({ check }: EditRules, ctx: ToolContext, paths
   return faults ?? undefined;
 }
 
-/** What the tools of one workspace share: one at a time changes it, across all agents, and each agent has a history. */
+/** The state that the tools of one workspace share: one at a time changes it, across all agents, and each agent has a history. */
 interface Editing {
   readonly turns: Turns;
   readonly histories: ToolStates<EditHistory>;

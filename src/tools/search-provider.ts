@@ -51,7 +51,7 @@ export interface HttpSearchOptions {
   readonly access?: WebAccess;
 }
 
-const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: kinds.text, access: kinds.object };
+const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: kinds.text, access: kinds.options(webAccess) };
 
 async function searched(request: WebRequest & SearchCall, read: (answer: WebAnswer) => SearchOutcome): Promise<SearchOutcome> {
   const answer = await getWeb(request);
@@ -65,7 +65,7 @@ async function searched(request: WebRequest & SearchCall, read: (answer: WebAnsw
 
 const TERMS: ServerTerms = { token: "a valid apiKey, where it takes one", address: "baseURL" };
 
-/** What the server said is left out: it may hold the key. */
+/** The server's words are left out: they may hold the key. */
 function refusedWith(status: number): string {
   return `it answered with ${clauseText(refusalText({ status }, TERMS))}`;
 }
@@ -80,7 +80,6 @@ const MAX_RESULT = 20_000;
 /** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may ask frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
   checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
-  checkKnownOptions("access of duckDuckGoSearch", options.access, webAccess);
   const { baseURL = DUCKDUCKGO, access = {} } = options;
   return {
     name: "DuckDuckGo",
@@ -149,7 +148,6 @@ const Reply = z.object({
 /** Searches with the API of Brave. The key goes to its own host alone. @throws UsageError `SEARCH_KEY` for a key that no header can hold */
 export function braveSearch(options: BraveSearchOptions): SearchProvider {
   checkGivenOptions("braveSearch", options, braveSearchOptions);
-  checkKnownOptions("access of braveSearch", options.access, webAccess);
   const { apiKey, baseURL = BRAVE, access = {} } = options;
   if (!/^[\x21-\x7e]{1,500}$/.test(apiKey)) {
     throw new UsageError(

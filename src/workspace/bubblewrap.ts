@@ -99,7 +99,7 @@ interface InsideOptions {
   readonly owner: number | undefined;
   readonly limits: SandboxLimits;
   readonly gate: NetworkGate | undefined;
-  /** Where a kept folder goes. */
+  /** The path of a kept folder. */
   readonly kept: string;
 }
 

@@ -76,7 +76,7 @@ export async function openExisting(options: ExistingProjectOptions): Promise<Exi
   return placeProject(options, trees, { base: earlier?.branch === branch ? earlier.base : start.at, branch });
 }
 
-/** Where new work begins, and why not in the user's folder. */
+/** The place where new work begins, and the reason if it is not the user's folder. */
 interface Start {
   readonly at: string;
   readonly reason?: string;

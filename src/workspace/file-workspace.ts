@@ -22,6 +22,7 @@ import {
   type Workspace,
   type WorkspaceLimits,
   type WrittenFile,
+  workspaceLimits,
   writtenFile,
 } from "./workspace.ts";
 import { sweepProject } from "./sweep.ts";
@@ -42,7 +43,7 @@ export interface FileWorkspaceOptions {
 /** Their names. @internal */
 export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = {
   root: kinds.text,
-  limits: kinds.record(kinds.count),
+  limits: workspaceLimits,
   git: kinds.oneOf(true, false, "auto"),
   isOwn: kinds.function,
   closed: kinds.texts,

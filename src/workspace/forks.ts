@@ -10,7 +10,7 @@ import { GitProgram } from "./git-program.ts";
 import { isNormalPath } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import { declareFork, type FileChange } from "./recorded-files.ts";
-import { Turns, type WorkspaceLimits } from "./workspace.ts";
+import { Turns, type WorkspaceLimits, workspaceLimits } from "./workspace.ts";
 import { checkTreeName, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link workspaceForks}. */
@@ -20,7 +20,7 @@ export interface WorkspaceForksOptions {
   readonly limits?: Partial<WorkspaceLimits>;
 }
 
-const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: kinds.workspace, limits: kinds.record(kinds.count) };
+const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: kinds.workspace, limits: workspaceLimits };
 
 /** The changes that a fork brings to its project, or the paths that both changed in ways that do not fit. Plain JSON. */
 export type ForkComparison =

@@ -6,7 +6,7 @@ export { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 export { openWorkspace } from "./open-workspace.ts";
 export { type MemoryWorkspace, memoryWorkspace } from "./memory-workspace.ts";
 
-// What prompts show of a project, and steps that change it.
+// The parts of a project that prompts show, and steps that change it.
 export { repoMap } from "./repo-map.ts";
 export { visible } from "./path-rules.ts";
 export { WRITE_STEP } from "./recorded-files.ts";
@@ -15,7 +15,7 @@ export { WRITE_STEP } from "./recorded-files.ts";
 export { workspaceForks, type WorkspaceForks } from "./forks.ts";
 export { commitFiles, compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "./fork-steps.ts";
 
-// Where a project's own code runs.
+// The places where a project's own code runs.
 export type { Sandbox, SandboxMode, SandboxRequest, SandboxResult } from "./sandbox.ts";
 export { refusedSandbox } from "./sandbox.ts";
 export { type CodingAgent, codingAgent, codingVariables } from "./coding-agent.ts";

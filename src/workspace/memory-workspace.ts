@@ -13,6 +13,7 @@ import {
   type Workspace,
   type WorkspaceLimits,
   type WrittenFile,
+  workspaceLimits,
   writtenFile,
 } from "./workspace.ts";
 
@@ -37,7 +38,7 @@ export interface MemoryWorkspaceOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: kinds.record(kinds.count), files: kinds.record(kinds.text) };
+const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: workspaceLimits, files: kinds.record(kinds.text) };
 
 /**
  * Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder.

@@ -101,7 +101,7 @@ function watch(child: ChildProcess, request: ProcessRequest, resolve: (result: P
     kill("SIGTERM");
     cancels.push(clock.timer(grace, () => kill("SIGKILL")));
   };
-  // When this process ends at once, nothing it started may outlive it.
+  // Nothing that this process started may outlive it, also if it ends at once.
   cancels.push(atExit(() => kill("SIGKILL")));
   child.on("error", (error) => {
     if (child.pid === undefined) settle(failedStart(error, request));

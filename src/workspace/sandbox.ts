@@ -86,7 +86,7 @@ export interface SandboxMount {
 /** The end of a command: its own, a kill at a limit, or a refusal with advice. */
 export type SandboxResult = ProcessResult | LimitHit | Refusal;
 
-/** Why a command was not run. */
+/** The reason why a command was not run. */
 export interface Refusal {
   readonly kind: "refused";
   readonly reason: string;
@@ -184,7 +184,7 @@ function isPlain(path: string): boolean {
   return isAbsolute(path) && normalize(path) === path && !path.endsWith("/") && !path.includes("\0");
 }
 
-/** What was exceeded, as the object of "used". */
+/** Names the limit that was exceeded, for a sentence such as "It used 5 processes and threads, where 4 are allowed". */
 export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
   const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
   switch (bound) {
@@ -199,7 +199,7 @@ export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limi
   }
 }
 
-/** How a command ended, as the rest of a sentence that begins with "it". @throws ControlError when it was aborted */
+/** Describes the end of a command, as the rest of a sentence that begins with "it". @throws ControlError when it was aborted */
 export function endText(result: SandboxResult, signal?: AbortSignal): string {
   switch (result.kind) {
     case "exited":

@@ -72,7 +72,7 @@ export interface CommitRequest {
   /** Lines `key: value` below the message, such as `Troupe-Message`. */
   readonly trailers?: Readonly<Record<string, string>>;
   /**
-   * Where the history has a commit with this key and these contents, none is made (trailer `Troupe-Step`). Default: each call makes one.
+   * No commit is made if the history has one with this key and these contents (trailer `Troupe-Step`). Default: each call makes one.
    */
   readonly key?: string;
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
@@ -113,6 +113,7 @@ export interface WorkspaceLimits {
   readonly fileBytes: number;
 }
 
+export const workspaceLimits: Shape = kinds.options(kinds.each(kinds.count, "files", "bytes", "fileBytes"));
 const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
 
 export const LISTED_FILES = 200_000;

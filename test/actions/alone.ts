@@ -13,12 +13,12 @@ import {
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { z } from "zod";
 
-/** What an action is run on, when it runs alone. */
+/** The world of an action that runs alone. */
 export interface Alone {
   readonly action: Action;
   readonly model?: ScriptedModel;
   readonly idea?: string;
-  /** What others have said before, by their action. The action runs once all of it is there. */
+  /** The earlier messages of others, by their action. The action runs once all of it is there. */
   readonly said?: readonly (readonly [by: Address, payload: unknown])[];
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { chooseSandbox, type Sandbox, type SandboxRequest, type SandboxResult, type Workspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
-/** How one pretended run of the tests went: well, or with a failure that says something. */
+/** The outcome of one pretended run of the tests: good, or with a failure that says something. */
 export type Pretended = "passed" | { readonly failing: string };
 
 /**

@@ -16,7 +16,7 @@ export function taskOf(request: ChatRequest): string {
   );
 }
 
-/** What the user's side of a request says, all of it. */
+/** All text of the user's side of a request. */
 export function questionIn(request: ChatRequest | undefined): string {
   return (request?.messages ?? []).flatMap((message) => (message.role === "user" ? [message.content ?? ""] : [])).join("\n\n");
 }

@@ -8,7 +8,7 @@ import { createAnthropic as createAnthropicV2 } from "ai-sdk-anthropic-v2";
 import { createAnthropic as createAnthropicV4 } from "ai-sdk-anthropic-v4";
 import type { AiSdkModel } from "../../src/adapters/ai-sdk.ts";
 
-/** What a server says in one reply, in whatever protocol. */
+/** The content of one reply of a server, in any protocol. */
 export interface Said {
   readonly text?: string;
   readonly thought?: string;

@@ -9,7 +9,7 @@ import type { ChatModel } from "../../src/model/chat-model.ts";
 type Body = { readonly [key: string]: unknown };
 export type Refusal = readonly [status: number, body: unknown];
 
-/** What a model says in one reply. */
+/** The content of one reply of a model. */
 export interface Said {
   readonly text?: string;
   readonly thought?: string;
@@ -26,13 +26,13 @@ export interface ChatServer {
   /** Reply formats besides text. Default: both. */
   readonly formats?: readonly ("json_schema" | "json_object")[];
   readonly formatRefusal?: Refusal;
-  /** Where thoughts are. Undefined: its models keep them to themselves. */
+  /** The member that holds thoughts. Undefined: its models keep them to themselves. */
   readonly thoughts?: "reasoning_content" | "reasoning" | "reasoning_details" | "parts";
   /** It refuses a message with calls that lacks them. */
   readonly wantsThoughts?: Refusal;
   /** Default: `call_0`, `call_1`. */
   readonly callId?: (name: string, n: number) => string;
-  /** How calls are streamed. Default: name first, then arguments in pieces. `whole`: each in one event. `zero`: so, and all have index 0. */
+  /** The form of streamed calls. Default: name first, then arguments in pieces. `whole`: each in one event. `zero`: so, and all have index 0. */
   readonly calls?: "whole" | "zero" | "empty later ids";
   /** Members of each call. */
   readonly inCall?: object;
@@ -40,7 +40,7 @@ export interface ChatServer {
   readonly contentOfCalls?: "";
   /** Default: `tool_calls`. */
   readonly endOfCalls?: "stop";
-  /** Where usage is in a stream: in an event of its own without choices, or elsewhere in the last one. */
+  /** The place of usage in a stream: in an event of its own without choices, or elsewhere in the last one. */
   readonly usage?: "last event" | "choice" | "x_groq";
   readonly counts?: object;
   /** Default: 7 of 20 tokens came from the cache. */

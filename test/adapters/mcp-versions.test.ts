@@ -61,7 +61,7 @@ async function old(): Promise<(request: Request) => Promise<Response>> {
   return (request) => transport.handleRequest(request);
 }
 
-/** What a tool of a server answers; its tools are listed a second time before. */
+/** The answer of a tool of a server; its tools are listed a second time before. */
 async function answer(server: McpProcess | McpAddress, name = "s_era"): Promise<string> {
   const connected = await mcpServer({ name: "s", server });
   ends.push(() => connected.close());

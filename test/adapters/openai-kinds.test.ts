@@ -8,7 +8,7 @@ import { serverError } from "../../src/model/server-error.ts";
 import { titled } from "../titled.ts";
 
 /*
- * What servers of OpenAI's protocol really answer, by kind. Each kind has inputs that differ in form.
+ * The real answers of servers of OpenAI's protocol, by kind. Each kind has inputs that differ in form.
  */
 
 const said = (body: unknown, status?: number, headers: Record<string, string> = {}): ReturnType<typeof saidBy> | undefined => {

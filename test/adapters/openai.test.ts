@@ -105,7 +105,7 @@ describe("openai over HTTP", () => {
         expect(stub.requests[0]).toMatchObject({ tool_choice: "auto", tools: [{ type: "function", function: { name: "clock" } }] });
       });
 
-      // What one bad reply costs and means, and that a good one after it is taken where trying again helps.
+      // The cost and the meaning of one bad reply; a good one after it is taken if another try helps.
       const passing: [StubFault, string, string][] = [
         [{ fault: "cut" }, stream ? "MODEL_CUT" : "MODEL_UNREACHABLE", `hold:${hold}!`],
         [{ fault: "reset" }, stream ? "MODEL_CUT" : "MODEL_UNREACHABLE", `hold:${hold}!`],
@@ -473,7 +473,7 @@ describe("openai, made", () => {
     for (const name of ["TROUPE_BASE_URL", "OPENAI_BASE_URL", "TROUPE_API_KEY", "OPENAI_API_KEY"]) vi.stubEnv(name, "");
   });
 
-  /** Where a model sends its requests, and by which key. */
+  /** Returns the address and the key of a model's requests. */
   async function target(options: Partial<OpenAIOptions> = {}): Promise<{ url: string; key: string | null; body: Record<string, unknown> }> {
     const { fetch: answer, sent } = keeping();
     await openai({ model: "m", fetch: answer, ...options }).chat(request, { signal: new AbortController().signal });

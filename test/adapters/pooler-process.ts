@@ -7,7 +7,7 @@ import { scratchFolder } from "../workspace/scratch.ts";
 
 const POOLER = "pgbouncer";
 
-/** Whether there is a pooler to test with. Where there is none, that is told, because the tests that need it do not run. */
+/** True if there is a pooler to test with. Its absence is told, because the tests that need it do not run. */
 export const hasPooler: boolean = spawnSync(POOLER, ["--version"]).status === 0;
 if (!hasPooler) process.stderr.write("\nTests behind a pooler do not run: pgbouncer is not installed\n");
 

@@ -5,7 +5,7 @@ import type { Journal } from "../../src/runtime/record/journal.ts";
 import { begin, relayTeam } from "./postgres-relay.ts";
 import { childEvent } from "./sqlite-child.ts";
 
-/** What a process of its own is asked to do with a journal in Postgres; it tells what it did by lines on its output. */
+/** The task of a separate process with a journal in Postgres; it reports by lines on its output. */
 export type Task = { readonly url: string; readonly schema: string } & (
   | /** Goes on with a run for ever, and says `lost` and the code of the error that ends it. */ {
       readonly do: "append";

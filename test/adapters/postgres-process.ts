@@ -9,7 +9,7 @@ const VERSIONS = "/usr/lib/postgresql";
 const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : [];
 const programs = versions.map((version) => join(VERSIONS, version, "bin")).find((folder) => existsSync(join(folder, "initdb")));
 
-/** Whether there is a server to test with. Where there is none, that is told, because the tests that need it do not run. */
+/** True if there is a server to test with. Its absence is told, because the tests that need it do not run. */
 export const hasPostgres: boolean = programs !== undefined;
 if (!hasPostgres) process.stderr.write("\nPostgres tests do not run: postgresql is not installed\n");
 

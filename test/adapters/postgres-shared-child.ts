@@ -7,7 +7,7 @@ import { sleep, systemClock } from "../../src/kernel/clock.ts";
 import { errorRecord } from "../../src/kernel/errors.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 
-/** What a process of its own does with a budget or limits that others use too. It may be killed at any time, and started again. */
+/** The task of a separate process with a budget or limits that others use too. It may be killed at any time, and started again. */
 export type SharedTask =
   | { readonly kind: "spend"; readonly url: string; readonly name: string; readonly amount: number; readonly runs: readonly string[] }
   | {

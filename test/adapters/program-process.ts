@@ -36,7 +36,7 @@ export function startProgram(source: string, task: object): Child {
   const listeners = new Set<() => void>();
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const parts = `${rest}${text}`.split("\n");
-    // What a kill has cut off was never said.
+    // A line that a kill cut off was never said.
     rest = parts.pop() ?? "";
     lines.push(...parts);
     for (const listener of listeners) listener();

@@ -13,7 +13,7 @@ const WORKERS = 16;
 const KEYS_PER_WORKER = 12;
 const TTL = 600_000;
 
-/** What happens to the server. The load continues meanwhile. */
+/** The faults of the server. The load continues meanwhile. */
 const PHASES: readonly ((server: RedisProcess) => Promise<unknown> | void)[] = [
   () => {},
   (server) => server.kill(),
@@ -82,7 +82,7 @@ describe.runIf(hasRedis)("a server that is killed, paused and filled under load"
       }
       expect([done >= OPERATIONS, wrong]).toEqual([true, []]);
 
-      // What the server missed reaches it with the next use of its key.
+      // A write that the server missed reaches it with the next use of its key.
       for (const key of expected.keys()) await cache.get(key);
       await cache.close();
       const shared = redisCache({ url: server.url, fallback: memoryCache(), timeout: 5000 });
@@ -100,7 +100,7 @@ function unreachableOnly(error: unknown): false {
   return false;
 }
 
-/** While the server is away nobody knows whether it has what was never written here. */
+/** Nobody knows while the server is away whether it has what was never written here. */
 function unknownOnly(error: unknown, wasWritten: boolean): CacheEntry {
   if (wasWritten || !(error instanceof CacheError) || error.code !== "CACHE_UNREACHABLE") throw error;
   return { kind: "miss" };

@@ -4,7 +4,7 @@ import { kept, printed, type Service, startService } from "./service-start.ts";
 
 const SERVER = "redis-server";
 
-/** Whether there is a server to test with. Where there is none, that is said, for the tests that need it do not run. */
+/** True if there is a server to test with. Its absence is said, for the tests that need it do not run. */
 export const hasRedis = spawnSync(SERVER, ["--version"]).status === 0;
 if (!hasRedis) process.stderr.write("\nRedis tests do not run: redis-server is not installed\n");
 

@@ -14,7 +14,7 @@ const program = fileURLToPath(
   ),
 );
 
-/** Whether there is a server to test with. Where there is none, that is told, because the tests that need it do not run. */
+/** True if there is a server to test with. Its absence is told, because the tests that need it do not run. */
 export const hasRestate: boolean = existsSync(program);
 if (!hasRestate) {
   const install = "npm install --prefix node_modules/.cache/restate --no-save --ignore-scripts @restatedev/restate-server@1.7.12";

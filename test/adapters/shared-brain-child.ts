@@ -5,7 +5,7 @@ import { BrainMemory } from "../../src/memory/brain-memory.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 
-/** What a process of its own does with a conversation that others use too. */
+/** The task of a separate process with a conversation that others use too. */
 export interface Task {
   /** Of the server; without one the conversation is in `dir` alone. */
   readonly url?: string;

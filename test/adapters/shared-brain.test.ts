@@ -22,7 +22,7 @@ const program = await sourceProgram(fileURLToPath(new URL("shared-brain-child.ts
 const rounds = tries(1, 10);
 const NAMES = ["a", "b", "c", "d", "e", "f"].slice(0, tries(3, 6));
 
-/** How loading ended in a process of its own, each time. */
+/** The end of each load in a separate process. */
 function loadedBy(task: Task): Promise<string[]> {
   const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
   // A process may be killed before it has read its program.
@@ -83,7 +83,7 @@ describe.runIf(hasRedis)("a server that stops for a moment", () => {
       brain.addTalk(said(3));
       expect(await brain.save()).toBe(true);
       await (how === "kill" ? server.restart() : server.resume());
-      // Whoever has the conversation restores what a killed server has lost.
+      // A process that has the conversation restores what a killed server has lost.
       await there.load();
       there.addTalk(said(4));
       await there.save();

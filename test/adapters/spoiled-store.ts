@@ -30,7 +30,7 @@ export function flipped(whole: Buffer, n: number): Buffer {
   return bytes;
 }
 
-/** What of a role comes back, or the error that says why nothing does. Closes the storage. */
+/** The messages of a role that come back, or the error that says why none does. Closes the storage. */
 export async function recoveredFrom(storage: MemoryStorage): Promise<readonly Message[] | MemoryError> {
   try {
     return await storage.recover();
@@ -42,7 +42,7 @@ export async function recoveredFrom(storage: MemoryStorage): Promise<readonly Me
   }
 }
 
-/** How many came back, each of them as it was put in, and once. @param more codes of errors that are as good as those of damage */
+/** Counts the messages that came back, each as it was put in, and once. @param more codes of errors that are as good as those of damage */
 export function expectTrue(came: readonly Message[] | MemoryError, messages: readonly Message[], ...more: readonly string[]): number {
   if (came instanceof MemoryError) {
     expect([...ERRORS, ...more]).toContain(came.code);

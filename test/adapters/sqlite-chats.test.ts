@@ -9,7 +9,7 @@ import { chatOf } from "../../src/adapters/event-chats.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
 import { tries } from "../long.ts";
 
-/** What is said in a turn: the same length whichever turn it is. */
+/** The words of a turn: the same length for every turn. */
 function turn(place: number): Json {
   return { role: place % 2 === 0 ? "user" : "assistant", content: `${String(place).padStart(6, "0")} ${"word ".repeat(60)}` };
 }

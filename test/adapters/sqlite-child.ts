@@ -3,7 +3,7 @@ import { sqlite } from "../../src/adapters/sqlite.ts";
 import { TroupeError } from "../../src/kernel/errors.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
 
-/** What a process of its own is asked to do with the journal at `file`; it tells what it did by lines on its output. */
+/** The task of a separate process with the journal at `file`; it reports by lines on its output. */
 export type Task =
   /** Claims the run, says `claimed` or why not, and stays. */
   | { readonly do: "hold"; readonly file: string; readonly run: string }

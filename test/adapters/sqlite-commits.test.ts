@@ -6,7 +6,7 @@ import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { answering } from "../runtime/town.ts";
 import { connection, errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
-/** How many transactions the log beside the file holds: a frame that ends one says how large the file is then. */
+/** Counts the transactions in the log beside the file: a frame that ends one says how large the file is then. */
 function commitsIn(file: string): number {
   const log = readFileSync(`${file}-wal`);
   const [header, frameHeader, page] = [32, 24, log.readUInt32BE(8)];

@@ -33,7 +33,7 @@ async function goodFile(): Promise<string> {
   return file;
 }
 
-/** What both runs are after something happened to their file: never a wrong event, and never too few without a word. */
+/** The state of both runs after something happened to their file: never a wrong event, and never too few without a word. */
 async function checkHonest(
   file: string,
 ): Promise<Readonly<Record<string, { readonly intact: number; readonly error: JournalError | undefined }>>> {
@@ -47,7 +47,7 @@ async function checkHonest(
     if (error?.code === "JOURNAL_DAMAGED") expect(error.data).toMatchObject({ runId, intact: events.length });
     found[runId] = { intact: events.length, error };
   }
-  // What nobody could read nobody goes on with; that too must end in a typed error or work.
+  // Nobody continues a run that cannot be read; that too must end in a typed error or work.
   await errorOf(journal.claim("a"));
   await errorOf(journal.runs());
   await errorOf(journal.close());

@@ -5,7 +5,7 @@ import { errorRecord } from "../../src/kernel/errors.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { childEvent } from "./sqlite-child.ts";
 
-/** What is left of a number of stores and journals that were opened, filled and closed. */
+/** The remains of a number of stores and journals that were opened, filled and closed. */
 export interface Left {
   /** Files of the folder that the process has open, or mapped. */
   readonly handles: readonly string[];
@@ -13,7 +13,7 @@ export interface Left {
   /** Messages and events that a copy of the main file alone gives back, of every tenth. */
   readonly messages: number;
   readonly events: number;
-  /** What lies beside the main files and is not empty. */
+  /** The files beside the main ones that are not empty. */
   readonly logs: readonly string[];
   /** Codes of the errors that were told. */
   readonly errors: readonly string[];
@@ -29,7 +29,7 @@ export async function main({ dir, count }: { readonly dir: string; readonly coun
   } catch (error) {
     errors.push(JSON.stringify(errorRecord(error)));
   }
-  // Who truncates an index that is still mapped ends this process with the next look at it.
+  // A truncation of an index that is still mapped ends this process with the next look at it.
   for (const file of readdirSync(dir)) if (file.endsWith("-shm")) truncateSync(join(dir, file), 0);
   const handles = namesIn(dir, "/proc/self/fd", (entry) => readlinkSync(join("/proc/self/fd", entry)));
   const mapped = readFileSync("/proc/self/maps", "utf8")

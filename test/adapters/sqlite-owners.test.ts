@@ -50,7 +50,7 @@ describe("a run that another process owns", () => {
   });
 });
 
-/** How many files of a folder this process has open. */
+/** Counts the files of a folder that this process has open. */
 function openIn(folder: string): number {
   const links = readdirSync("/proc/self/fd").map((fd) => {
     try {
@@ -158,7 +158,7 @@ describe("a process that is killed while it writes", () => {
     expect([...told.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(100);
   });
 
-  /** Whether appends of one, two or three events, as the child makes them, come to so many. */
+  /** Returns whether appends of one, two or three events, as the child makes them, come to so many. */
   function isWholeAppends(events: number): boolean {
     let seq = 0;
     while (seq < events) seq += 1 + (seq % 3);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Database } from "../../src/adapters/sqlite-database.ts";
 import { errorOf, journalAt, newFile, readOut, started } from "./sqlite-setup.ts";
 
-/** How SQLite numbers it. */
+/** The number that SQLite gives it. */
 const SYNCHRONOUS_FULL = 2;
 
 describe("a journal on a disk", () => {

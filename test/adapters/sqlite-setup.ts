@@ -121,7 +121,7 @@ export async function writtenOneByOne(journal: Journal, runId: string, events: r
   for (const [nth, event] of events.slice(1).entries()) await journal.append(runId, epoch, nth + 1, [event]);
 }
 
-/** What a reader gets, and what ends it if not the end. */
+/** The events that a reader gets, and the error that ends it, if any. */
 export async function readOut(
   journal: Journal,
   runId: string,

@@ -151,7 +151,7 @@ describe("a reader", () => {
   });
 });
 
-/** What anybody can do to a journal. */
+/** Operations that anybody can do on a journal. */
 type Deed =
   | readonly ["create" | "claim" | "remove" | "read" | "release" | "stale release", string]
   | readonly ["append", string, number]

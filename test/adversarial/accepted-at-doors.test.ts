@@ -13,7 +13,7 @@ import { served, servedInstances } from "./doors/served.ts";
 import { shelfInstances, shelves } from "./doors/shelves.ts";
 
 /*
- * What a door accepts must work. Each argument and each option of each public function, class and method is wrong once in every way of its
+ * Every accepted call of a door must work. Each argument and each option of each public function, class and method is wrong once in every way of its
  * kind, and each object of options has one option that does not exist: the call refuses it by an error of this package, at once or by the promise that
  * it returns.
  */
@@ -43,7 +43,7 @@ const instances: Instances = {
 };
 const table: Readonly<Record<string, Door>> = Object.assign({}, ...Object.values(rooms)) as Readonly<Record<string, Door>>;
 
-/** What the package calls, by a contract of its own. */
+/** Functions that the package calls, by a contract of its own. */
 const called = /^(?:terminate|estimatedTokens|kinds)\./;
 
 const found = new Map<string, Call>();
@@ -102,7 +102,7 @@ const closed = new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse, getPro
 /** Arguments that no entry can use. */
 const hostile: readonly (readonly unknown[])[] = [[], [""], [cyclic], [closed], [closed, closed], [closed, closed, closed]];
 
-/** What came of a call: an error of this package, another error, or nothing. */
+/** Returns the outcome of a call: an error of this package, another error, or nothing. */
 async function judged(call: () => unknown): Promise<unknown> {
   try {
     const made = await ended(call());

@@ -4,7 +4,7 @@ import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import type { StubHandler } from "../../src/testing/openai-stub.ts";
 import { replies } from "../actions/greeter.ts";
 
-/** What a question asks for, as its heading says. */
+/** Returns the heading of a question, which says its task. */
 function taskOf({ messages }: OpenAIBody): string {
   for (const { role, content } of messages) {
     const heading = role === "user" && typeof content === "string" ? /^# (.+)$/m.exec(content)?.[1] : undefined;
@@ -28,7 +28,7 @@ export function whole(text: string): StubReply {
   return { text, chunks: [text] };
 }
 
-/** What a git command prints in a folder. */
+/** Returns the output of a git command in a folder. */
 export function git(folder: string, ...words: readonly string[]): string {
   return execFileSync("git", words, { cwd: folder, encoding: "utf8" }).trim();
 }

@@ -15,7 +15,7 @@ import { eventsOf, journalWith } from "../team/recorded.ts";
 
 type React = (rc: RoleContext) => Said | Promise<Said>;
 
-/** What comes of a record when its one role does this now. */
+/** Replays a record whose one role does this now. */
 async function replayed(events: readonly RunEvent[], react: React, options: Parameters<typeof answering>[2] = {}): Promise<RunResult> {
   return new Team({ journal: await journalWith("r", events), roles: [answering("Ann", react, options)] }).replay("r").result;
 }

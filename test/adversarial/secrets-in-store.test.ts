@@ -35,7 +35,7 @@ const Leak = defineAction({
 
 const Throw = defineAction({ name: "Throw", run: () => Promise.reject(new Error(`thrown: ${PASSWORD} ${KEY}`)) });
 
-/** Where a secret stands, with what is around it. */
+/** Returns the place of a secret, with the text around it. */
 function around(text: string, secret: string): string {
   const place = text.indexOf(secret);
   return place === -1 ? "" : text.slice(Math.max(0, place - 200), place + 200);

@@ -1,11 +1,11 @@
 import type { StubRaw } from "../../src/testing/stub-reply.ts";
 
 /*
- * How servers write tool calls that all speak "the OpenAI protocol", from the facts of their formats. Each dialect calls the same tools: what
+ * The forms of tool calls of servers that all speak "the OpenAI protocol", by the facts of their formats. Each dialect calls the same tools: what
  * differs is how it says so. A turn is what one request is answered with, streamed and whole.
  */
 
-/** What one server does in a run of two turns, and what an agent should make of its first. */
+/** The replies of one server in a run of two turns, and the calls that an agent should read from the first. */
 export interface Dialect {
   readonly name: string;
   /** Turns before the text that ends the run. */

@@ -198,7 +198,7 @@ describe("a flow whose planner and executors say anything at all", () => {
   });
 });
 
-/** What servers refuse: a call without an answer, an answer without a call, two of one id. */
+/** Expects none of the messages that servers refuse: a call without an answer, an answer without a call, two of one id. */
 function expectPaired(messages: readonly { role: string; toolCalls?: readonly { id: string }[]; toolCallId?: string }[]): void {
   const open = new Set<string>();
   for (const message of messages) {

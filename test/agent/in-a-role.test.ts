@@ -14,7 +14,7 @@ import { call, calls } from "./setup.ts";
 interface World {
   readonly roles: Role[];
   readonly model: ScriptedModel;
-  /** What the tools did. */
+  /** The work that the tools did. */
   readonly done: string[];
 }
 

@@ -38,7 +38,7 @@ function asking(model: ChatModel): Brain {
   return new Brain({ model, maxSteps: 1, net });
 }
 
-/** Whoever takes the pieces takes far longer over each than the model needs for all of them. */
+/** The reader needs far longer for each piece than the model needs for all of them. */
 async function slowlyRead(brain: Brain): Promise<{ readonly text: string; readonly failed: boolean }> {
   let text = "";
   try {

@@ -17,7 +17,7 @@ interface Wired {
   readonly result: AgentResult;
   readonly events: readonly AgentEvent[];
   readonly stub: OpenAIStub;
-  /** What the tool was given, in the order it ran. */
+  /** The arguments of the tool, in the order it ran. */
   readonly ran: readonly string[];
 }
 

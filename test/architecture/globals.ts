@@ -33,7 +33,7 @@ const ALIVE: ReadonlySet<string> = new Set([
   "TSModuleBlock",
 ]);
 
-/** Where a file reaches for the machine by a global name. A name the file declares itself in an enclosing scope (a parameter `fetch`) is its own. */
+/** The uses of the machine by a global name in a file. A name the file declares itself in an enclosing scope (a parameter `fetch`) is its own. */
 export function machineUses(program: Node): { readonly what: string; readonly node: Node }[] {
   const found: { what: string; node: Node }[] = [];
   visit(program, new Set(), (what, node) => found.push({ what, node }));

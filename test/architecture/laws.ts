@@ -29,7 +29,7 @@ export type Law =
   | "machine"
   | "unfinished";
 
-/** What is checked: the text of every file by its path from the top of the house. */
+/** The checked sources: the text of every file by its path from the top of the house. */
 export type House = ReadonlyMap<string, string>;
 
 const MAX_LINES = 400;

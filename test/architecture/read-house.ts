@@ -10,7 +10,7 @@ export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 export interface EntryPoint {
   /** As a user writes it: `troupe/testing`. */
   readonly name: string;
-  /** What it is built from. From the top of the house, as the other two are. */
+  /** The path of its source from the top of the house, as the other two paths are. */
   readonly source: string;
   readonly types: string;
   readonly default: string;

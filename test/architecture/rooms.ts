@@ -15,14 +15,14 @@ export interface Room {
 }
 
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
-/** What a room may load when it first needs it, and must not import before. */
+/** The modules that a room may load when it first needs them, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
   model: ["jsonrepair"],
   research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
 /**
- * What a core room may import of Node: what is random or a hash. The model follows a chain of waits, to find the activation that code runs in. The
+ * The modules of Node that a core room may import: random values and hashes. The model follows a chain of waits, to find the activation that code runs in. The
  * runtime writes snapshots as structured clones.
  */
 const NODE: Readonly<Record<string, readonly string[]>> = {
@@ -123,7 +123,7 @@ export function mayImport(from: Room, room: Room, to: string): boolean {
   }
 }
 
-/** What research may import of an edge: its index, or, among the adapters, the file of one vendor. */
+/** Returns whether research may import a file of an edge: its index, or, among the adapters, the file of one vendor. */
 function isDoor(path: string): boolean {
   return /^src\/(adapters\/[^/]+|[^/]+\/index)\.ts$/.test(path);
 }

@@ -17,7 +17,7 @@ export interface Import {
   readonly target: string | undefined;
   /** `static`: evaluated before this file; `type`: erased; `dynamic`: an `import()`, evaluated later or never. */
   readonly kind: "static" | "type" | "dynamic";
-  /** What it takes by name, where it does. */
+  /** The names that it takes, if it takes any by name. */
   readonly names: readonly string[];
   readonly line: number;
 }

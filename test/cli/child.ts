@@ -7,7 +7,7 @@ const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url
 /** The built command as a process of its own. */
 export interface Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** What it has written so far. */
+  /** Its output so far. */
   readonly said: { stdout: string; stderr: string };
   /** Resolves with the exit code, or the name of the signal that ended it, once all output has come. */
   readonly ended: Promise<number | string>;
@@ -15,7 +15,7 @@ export interface Child {
   until(stream: "stdout" | "stderr", pattern: RegExp): Promise<void>;
 }
 
-/** How a child is started: in `cwd`, with nothing in its environment but what a shell needs and what is given. */
+/** The start of a child: in `cwd`, with nothing in its environment but what a shell needs and what is given. */
 export interface ChildOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;

@@ -23,7 +23,7 @@ const kept = storeWith(async (journal) => {
   }
 });
 
-/** What can stand at the end of a line, without descriptions. */
+/** The completions of a line, without descriptions. */
 async function at(line: string, cwd = "/nowhere") {
   const { code, stdout, stderr } = await command(cwd, ["__complete", "bash", "--", ...line.split(" ")]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -58,7 +58,7 @@ describe("what refusals teach", () => {
   afterAll(() => void picky.close());
 
   let keys = 0;
-  /** How many requests a run needs. Each has a key of its own, so that only the file knows what was learnt. */
+  /** Counts the requests that a run needs. Each has a key of its own, so that only the file knows what was learnt. */
   async function asks({ cwd, env }: ReturnType<typeof withCrew>) {
     const before = requests.length;
     const OPENAI_API_KEY = `canary-${(keys += 1)}-0123456789abcdef`;

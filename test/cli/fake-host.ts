@@ -55,7 +55,7 @@ export interface FakeHost extends Host {
   answers(...lines: readonly string[]): void;
 }
 
-/** What a fake host is like; the rest is a plain pipe in an empty folder. */
+/** The parts of a fake host; the rest is a plain pipe in an empty folder. */
 export interface FakeOptions {
   readonly isTTY?: boolean;
   readonly env?: Variables;

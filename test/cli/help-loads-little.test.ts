@@ -3,10 +3,10 @@ import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../architecture/read-house.ts";
 
-/** What takes its time, or is a vendor's. */
+/** Modules that take time to load, or are a vendor's. */
 const HEAVY = /^src\/(adapters|memory|run|team)\/|^(libsql|zod|openai|p-queue|minisearch|redis)$/;
 
-/** What a file loads when it is loaded itself: imports of types alone are gone then, those in functions come later. */
+/** The files that a file loads at once: imports of types alone are gone then, those in functions come later. */
 function loadedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {
   if (known.has(file)) return known;
   known.add(file);

@@ -4,7 +4,7 @@ import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 
-/** Where a command looks for memories in a folder. */
+/** The place where a command looks for memories in a folder. */
 export function memoryFile(cwd: string): string {
   return join(cwd, ".troupe/memory.db");
 }

@@ -16,13 +16,13 @@ export function freshFolder(): string {
   return scratchFolder();
 }
 
-/** How a command is given; the rest is a plain pipe. */
+/** The input of a command; the rest is a plain pipe. */
 export interface Given {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
 }
 
-/** How a command ended and what it said. */
+/** The end of a command and its output. */
 export interface Said {
   readonly code: number;
   readonly stdout: string;
@@ -144,7 +144,7 @@ export function eventsIn(stdout: string): readonly RunEvent[] {
   return linesIn(stdout).filter((line): line is RunEvent => typeof (line as { seq?: unknown }).seq === "number");
 }
 
-/** What the files of a project hold, without its history. */
+/** The contents of the files of a project, without its history. */
 export function contentsOf(root: string): Readonly<Record<string, string>> {
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files
@@ -153,7 +153,7 @@ export function contentsOf(root: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 
-/** What a question asks for, as its heading says. */
+/** Returns the heading of a question, which says its task. */
 export function taskOf({ messages }: OpenAIBody): string {
   for (const { role, content } of messages) {
     const heading = role === "user" && typeof content === "string" ? /^# (.+)$/m.exec(content)?.[1] : undefined;

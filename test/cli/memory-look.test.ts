@@ -3,7 +3,7 @@ import { type Embedder, hashingEmbedder } from "../../src/memory/embedder.ts";
 import { remark, remember } from "./kept-memory.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 
-/** What would steer a terminal. */
+/** A text that would steer a terminal. */
 const HOSTILE = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e";
 const STEERING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 

@@ -21,7 +21,7 @@ function withTalk(): Promise<string> {
   });
 }
 
-/** Which of some words are in the files of the stores. */
+/** Returns those of some words that are in the files of the stores. */
 function held(cwd: string, words: readonly string[]): readonly string[] {
   const folder = join(cwd, ".troupe");
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));

@@ -5,7 +5,7 @@ export class Terminal {
   #column = 0;
   isCursorHidden = false;
 
-  /** What stands on it, without empty lines at its end. */
+  /** The lines on it, without empty lines at its end. */
   get screen(): readonly string[] {
     const lines = this.#lines.map((line) => line.trimEnd());
     while (lines.at(-1) === "") lines.pop();

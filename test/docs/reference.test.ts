@@ -140,7 +140,7 @@ function faultsOf(files: Readonly<Record<string, string>>): readonly string[] {
   return program.faults().filter((fault) => Object.hasOwn(files, fault.split(":", 1).join()));
 }
 
-/** What a page shows of each example, in the order of the page, as one program with the imports that the blocks show. */
+/** The code that a page shows of each example, in the order of the page, as one program with the imports that the blocks show. */
 function programsOf(page: string): (readonly [string, string])[] {
   const blocks = new Map<string, { imports: Set<string>; code: string[] }>();
   for (const block of codeBlocks(readFileSync(join(root, page), "utf8"))) {

@@ -15,7 +15,7 @@ const WRITES = 24;
 const CALLS = 5;
 const TOOLS = 5;
 const DEATHS: readonly AgentDeath[] = [{ write: 3 }, { call: 1 }, { tool: 1, when: "after" }, { call: 2 }, { write: 4 }];
-/** Which of the calls of tools pay a bill. */
+/** The calls of tools that pay a bill. */
 const BILLS = [3, 5];
 
 const figures = { kills: 0, inFlightRepeated: 0, readsRepeated: 0, asked: 0 };

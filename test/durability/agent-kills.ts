@@ -6,21 +6,21 @@ import { openaiStub } from "../../src/testing/index.ts";
 import type { OpenAIBody, StubAnswer } from "../../src/testing/stub-reply.ts";
 import { type Death, start, type Told } from "./kills.ts";
 
-/** When a process of agents dies: as others do, or in its so-manieth call of a tool, before or after that has done anything. */
+/** The moment at which a process of agents dies: as others do, or in its nth call of a tool, before or after its work. */
 export type AgentDeath = Death | { readonly tool: number; readonly when: "before" | "after" };
 
-/** What a process of agents says: also the code of its error. */
+/** The report of a process of agents: also the code of its error. */
 export type AgentTold = Omit<Told, "answered"> & { readonly code?: string };
 
 /** A run that stopped because nobody knows whether a tool has run. */
 export interface Asked {
   readonly told: AgentTold;
-  /** What the tools had done before that process began, and when it had ended. */
+  /** The work that the tools had done before that process began, and by its end. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** What came of a run that was killed as it was told to, and then resumed until it had ended. */
+/** The outcome of a run that was killed as planned, and then resumed until it had ended. */
 export interface AgentSurvived {
   readonly told: AgentTold;
   readonly deaths: number;

@@ -12,7 +12,7 @@ export function memoryIn(dir: string): BrainMemory {
   return new BrainMemory({ model, cache: fileCache({ dir }), key: "the one", ttl: 1e9 });
 }
 
-/** What a memory holds: summaries by what they cover, the oldest first, and then the messages, each a span of its own. */
+/** The contents of a memory: the spans of its summaries, the oldest first, and then the messages, each a span of its own. */
 export function spansOf(brain: BrainMemory): Span[] {
   const { oldest, older, recent } = brain.toJSON().levels;
   return [oldest, ...older, ...recent, ...brain.history.map((message) => message.content)]
@@ -32,7 +32,7 @@ export async function main({ dir }: { readonly dir: string }): Promise<void> {
   }
 }
 
-/** What replaces the oldest summary covers that one too; all others cover their material alone. */
+/** A summary that replaces the oldest covers that one too; all others cover their material alone. */
 function spanText(prompt: string): string {
   const material = prompt.slice(prompt.indexOf("Material:"));
   const [first, last] = spanIn(material);

@@ -29,7 +29,7 @@ function killedAfter(dir: string, count: number): Promise<number> {
   child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));
   return new Promise((resolve, reject) => {
     child.once("close", (_code, signal) => {
-      // What a kill has cut off was never said.
+      // A line that a kill cut off was never said.
       if (signal === "SIGKILL") resolve(Number(said.split("\n").at(-2)));
       else reject(new Error(`it ended by itself: ${trouble}`));
     });
@@ -56,7 +56,7 @@ test(
   },
 );
 
-/** Where the spans do not follow each other from 1 on. */
+/** Returns the places where the spans do not follow each other from 1 on. */
 function gaps(spans: readonly Span[]): Span[] {
   return spans.filter(([from], place) => from !== (spans[place - 1]?.[1] ?? 0) + 1);
 }

@@ -25,7 +25,7 @@ const Work = defineAction({
   },
 });
 
-// What it says does not depend on how many of its news come together, which is a matter of time where there are no rounds.
+// Its reply does not depend on how many of its news come together, which is a matter of time without rounds.
 const Judge = defineAction({
   name: "Judge",
   run: async (ctx) => {

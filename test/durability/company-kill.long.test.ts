@@ -22,7 +22,7 @@ import { repeated, start } from "./kills.ts";
 const scratch = scratchFolder();
 const CHILD = fileURLToPath(new URL("company-child.mjs", import.meta.url));
 
-/** When a process dies: after so many durable writes, or so many milliseconds after a call of the model. */
+/** The moment at which a process dies: after so many durable writes, or so many milliseconds after a call of the model. */
 type Death = { readonly write: number } | { readonly call: number; readonly after: number };
 
 interface Told {

@@ -30,7 +30,7 @@ function expectSame(survived: Survived, whole: Survived, inOrder: boolean): void
   expect(told.answered).toBe(whole.told.answered);
   expect(told.cost).toBe(whole.told.cost + told.uncertain);
   expect(told.cost).toBeGreaterThanOrEqual(survived.billed);
-  // What was asked once more had been in flight, and is told; some of what was in flight had not left yet.
+  // Each repeated call had been in flight, and is told; some calls in flight had not left yet.
   const again = repeated(survived.calls, whole.calls);
   expect(again).toBeLessThanOrEqual(told.inFlight);
   figures.kills += survived.deaths;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { contentHash } from "../../src/kernel/json.ts";
 import { openaiStub } from "../../src/testing/openai-stub.ts";
 
-/** What one process says of its run before it ends by itself. */
+/** The report of one process on its run before it ends by itself. */
 export interface Told {
   readonly status: string;
   readonly error?: string;
@@ -19,15 +19,15 @@ export interface Told {
   readonly canonical: string;
 }
 
-/** When a process dies: after so many durable writes of its own, or while the model is at its so-manieth call. */
+/** The moment at which a process dies: after so many durable writes of its own, or during the nth call of the model. */
 export type Death = { readonly write: number } | { readonly call: number };
 
-/** What came of a run that was killed as it was told to, and then left alone. */
+/** The outcome of a run that was killed as planned, and then left alone. */
 export interface Survived {
   readonly told: Told;
-  /** How many processes were really killed. */
+  /** The number of processes that were really killed. */
   readonly deaths: number;
-  /** How often the model was asked, by what it was asked. */
+  /** The number of calls of the model, by prompt. */
   readonly calls: ReadonlyMap<string, number>;
   readonly files: Readonly<Record<string, string>>;
   /** Micro-dollars of all that the model was asked, with the calls whose answers were lost. */
@@ -73,7 +73,7 @@ export async function survive(scratch: string, scheduler: "rounds" | "eager", de
   return { told: JSON.parse(stdout) as Told, deaths: killed, calls, files, billed };
 }
 
-/** How a process ended, and what it said. */
+/** The end of a process, and its output. */
 export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;

@@ -18,7 +18,7 @@ interface Sketch {
   readonly due?: number;
 }
 
-/** What a policy does with message number `nth` of a role. */
+/** Returns the decision of a policy about message number `nth` of a role. */
 function fateOf(
   policies: readonly EdgePolicy[],
   nth: number,

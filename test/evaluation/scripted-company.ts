@@ -4,7 +4,7 @@ import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import type { OpenAIBody } from "../../src/testing/stub-reply.ts";
 import { command, linesIn } from "../cli/kept-run.ts";
 
-/** What each role says, one reply after another; the last one is said again. Product managers, architects and verifiers answer with JSON. */
+/** The replies of each role, one reply after another; the last one is said again. Product managers, architects and verifiers answer with JSON. */
 export interface Script {
   readonly manager: object;
   readonly architect?: object;

@@ -67,7 +67,7 @@ it(
         await new Promise<void>((died) => {
           companyIn(workspace, dyingAt(cut, dying, died)).run(game.idea, { id: "r", rounds: 30 });
         });
-        // What was in flight ends. The bundle has all that is in the folder, and the number of the first round, as if it had been very slow.
+        // Work in flight ends. The bundle has all that is in the folder, and the number of the first round, as if it had been very slow.
         await nextMacrotask();
         await workspace.prepareGit();
         const round = (await eventsOf(journal, "r")).find(({ type }) => type === "round.ended");

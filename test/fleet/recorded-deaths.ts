@@ -12,7 +12,7 @@ function rowsOfDeaths(events: readonly RunEvent[]): readonly number[] {
   return rows;
 }
 
-/** How often runs lost their owners by one death, by two and by more without an answer between them. */
+/** Counts the runs that lost their owners by one death, by two and by more without an answer between them. */
 export function deathsInARow(runs: Iterable<readonly RunEvent[]>): readonly [one: number, two: number, more: number] {
   const rows = [...runs].flatMap(rowsOfDeaths);
   return [

@@ -7,7 +7,7 @@ export function collectGarbage(): void {
   (runInNewContext("gc") as () => void)();
 }
 
-/** How often bytes are measured: what else the process makes or gives back meanwhile falls into some of the measures, not into most. */
+/** The number of measures of bytes: other work of the process falls into some of them, not into most. */
 const MEASURES = 3;
 
 /**

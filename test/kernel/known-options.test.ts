@@ -61,6 +61,23 @@ describe("options of another kind", () => {
     );
   });
 
+  const within = kinds.options({ a: kinds.count, b: kinds.options({ c: kinds.text }, "c") });
+
+  test.each<[place: string, kind: Shape, value: unknown, path: string]>([
+    ["options", within, { b: { c: 5 } }, "value.b.c"],
+    ["options without a needed member", within, { b: {} }, "value.b.c"],
+    ["a list", kinds.list(within), [{}, { a: -1 }], "value[1].a"],
+    ["a record", kinds.record(within), { x: {}, y: { a: -1 } }, "value.y.a"],
+    ["one of two kinds", kinds.either(kinds.boolean, within), { a: -1 }, "value.a"],
+  ])("a member of another kind within %s is named by its path", (_place, kind, value, path) => {
+    expect(() => checkKnownOptions("f", { value }, { value: kind })).toThrow(`Expected ${path} of f to be `);
+  });
+
+  test("an unknown member within options is named by its path, with what was meant", () => {
+    const check = () => checkKnownOptions("f", { value: { fileBites: 1 } }, { value: kinds.options({ fileBytes: kinds.count }) });
+    expect(check).toThrow('got "value.fileBites". Did you mean fileBytes? Known: fileBytes.');
+  });
+
   const circle = {
     get name(): string {
       throw new Error("no");
@@ -86,6 +103,7 @@ describe("options of another kind", () => {
     ["list", kinds.list(kinds.count), [[], [1]], [[-1], 5, new Set([1])]],
     ["iterable", kinds.iterable("names"), [[], new Set()], ["abc", 5, {}]],
     ["record", kinds.record(kinds.text), [{}, { a: "b", c: undefined }], [{ a: 5 }, [], null]],
+    ["options", within, [{}, { a: 1 }, { b: { c: "x" } }], [[], null]],
     ["having", kinds.having("a printer", "print"), [{ print() {} }], [{}, { print: 5 }, null]],
     ["checked", kinds.checked, [5, null, circle], []],
   ];

@@ -189,7 +189,7 @@ describe("a memory whose shared cache goes away", () => {
     brain.addTalk(said(3));
     expect(await brain.save()).toBe(true);
     remote.state = "up";
-    // What it stored alone does not go over the conversation by itself either.
+    // Its own stored part does not go over the conversation by itself either.
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2"]);
     brain.addTalk(said(4));
     await brain.save();

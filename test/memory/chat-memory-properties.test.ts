@@ -4,7 +4,7 @@ import { ChatMemory, type ChatMemoryOptions } from "../../src/memory/chat-memory
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import { tries } from "../long.ts";
 
-/** What happens to a conversation. Ids are few, so that they clash. */
+/** An event of a conversation. Ids are few, so that they clash. */
 type Event =
   | { readonly type: "say"; readonly role: "user" | "assistant" | "system"; readonly text: string; readonly pin: boolean }
   | { readonly type: "call"; readonly ids: readonly string[] }
@@ -134,24 +134,6 @@ describe("any conversation", () => {
     },
   );
 
-  it("weighs what its messages weigh, by one measure after another", { tags: "numbers" }, () => {
-    const length = ({ content = "" }: ChatMessage): number => content.length;
-    const one = (): number => 1;
-    fc.assert(
-      fc.property(scene, fc.array(fc.boolean(), { minLength: 1 }), ({ events, options: o }, asked) => {
-        const memory = new ChatMemory(o);
-        for (const [n, happened] of events.entries()) {
-          memory.add(messageOf(happened, n), { pin: happened.type === "say" && happened.pin });
-          if (asked[n % asked.length] === true) expect(memory.weigh(length)).toBe(sumOf(memory.messages.map(length)));
-          if (n % 7 === 0) expect(memory.weigh(one)).toBe(memory.messages.length);
-          if (n === 50) memory.clear();
-        }
-        expect(memory.weigh(length)).toBe(sumOf(memory.messages.map(length)));
-      }),
-      { numRuns: tries(100, 2_000) },
-    );
-  });
-
   it(
     "ChatMemory.H1 is one that servers take: every answer after its call, every call but those at the end answered once",
     { tags: "numbers" },
@@ -183,10 +165,6 @@ describe("any conversation", () => {
     );
   });
 });
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0);
-}
 
 function checkSendable(messages: readonly ChatMessage[]): void {
   let open: string[] = [];

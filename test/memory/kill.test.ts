@@ -45,7 +45,7 @@ function killedAfter(lines: number, task: Task): Promise<readonly string[]> {
     child.on("close", (_code, signal) => {
       if (signal !== "SIGKILL") return reject(new Error(`the process ended by itself: ${trouble}`));
       kills += 1;
-      // What was cut off was not told.
+      // A line that was cut off was not told.
       resolve(told.split("\n").slice(1, -1));
     });
   });

@@ -188,7 +188,7 @@ describe("a memory that fails recalls nothing, and is reported", () => {
     expect(tries).toBeGreaterThan(1);
     expect(tries).toBeLessThanOrEqual(5);
     expect(told.filter((text) => text.includes("could not summarize")).length).toBe(1);
-    // What is waited for is part of the record: a replay waits as long.
+    // The wait is part of the record: a replay waits as long.
     expect((await team.replay("r").result).error).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ import { Answer, answerer, parrot, recallsIn } from "./role-setup.ts";
 
 const RELATED = { threshold: -1, k: 50, shares: { related: 1 } };
 
-/** What the recalls of a run found, of its own past. */
+/** The messages that the recalls of a run found, of its own past. */
 async function foundIn(journal: Journal, id: string): Promise<string[]> {
   const recalls = recallsIn(await eventsOf(journal, id));
   return recalls.flatMap(({ related }) => related.messages.flatMap(({ runId, text }) => (runId === undefined ? [text] : [])));

@@ -22,7 +22,7 @@ export function isSummary(request: ChatRequest): boolean {
   return request.messages[0]?.content?.startsWith("You write the memory") === true;
 }
 
-/** What of a request is remembered: its block of memory, or nothing. */
+/** The remembered part of a request: its block of memory, or nothing. */
 export function rememberedIn(request: ChatRequest | undefined): string {
   return request?.messages.find(({ content }) => content?.startsWith(INTRODUCTION))?.content ?? "";
 }
@@ -39,7 +39,7 @@ export function answerer(name: string, options: Partial<RoleOptions> = {}): Role
   return defineRole({ name, actions: [Answer], ...options });
 }
 
-/** What the recalls of a run chose, in order. */
+/** The choices of the recalls of a run, in order. */
 export function recallsIn(events: readonly RunEvent[]): Recalled[] {
   const keys = new Set(
     events.flatMap((event) => (event.type === "step.started" && event.kind === "memory" ? [event.act + event.key] : [])),

@@ -30,7 +30,7 @@ describe("splitTexts", () => {
         const windows = splitTexts(text, window);
         let place = 0;
         for (const [n, part] of windows.entries()) {
-          // Where the text repeats itself, the last place is meant that leaves nothing out.
+          // The last place that leaves nothing out is meant in a text that repeats itself.
           const start = text.lastIndexOf(part, place);
           const isNext = n === 0 ? start === 0 : start >= place - OVERLAP - 2 && start <= place;
           const fits = part.length <= Math.max(2, window);

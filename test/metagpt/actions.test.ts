@@ -12,7 +12,7 @@ import {
 } from "../../src/index.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 
-/** What a company of one says to one idea. */
+/** The answer of a company of one to one idea. */
 async function answerOf(action: Action, model: ScriptedModel, idea = "go"): Promise<RunResult> {
   return new Team({ model, roles: [defineRole({ name: "Ann", actions: [action] })] }).run(idea).result;
 }

@@ -5,7 +5,7 @@ import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { contents } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 
-/** What a run is made of, made anew for every process: nothing is shared but the journal. */
+/** The parts of a run, made anew for every process: nothing is shared but the journal. */
 export type Company = (journal: Journal, model: ScriptedModel) => Team;
 
 /** Answers what it is asked, so that an answer does not depend on how many were asked before. */
@@ -21,7 +21,7 @@ export async function recorded(company: Company, idea = "go"): Promise<{ events:
   return { events: await eventsOf(team.journal, "r"), result, asked: model.calls.length };
 }
 
-/** What a run says, however often it was killed on the way. */
+/** The result of a run, however often it was killed on the way. */
 function outcome({ status, rounds, messages, outputs, error }: RunResult): unknown {
   const said = messages.map(({ timestamp: _timestamp, ...rest }) => rest);
   return { status, rounds, said, outputs: contents(outputs), error: error?.code };

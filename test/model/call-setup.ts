@@ -3,7 +3,7 @@ import { randomStream } from "../../src/kernel/random.ts";
 import type { CallDeps } from "../../src/model/call.ts";
 import { simulatedClock, type SimulatedClock } from "../../src/testing/simulated-clock.ts";
 
-/** What a call told its meter, in the order told. */
+/** The words of a call to its meter, in order. */
 export type Told = { readonly open: number } | { readonly settle: Omit<AttemptOutcome, "error"> & { readonly failed: boolean } };
 
 /** A meter that keeps what it is told, and checks that tries are opened and settled in turn. */
@@ -55,7 +55,7 @@ export function callSetup(more: Partial<CallDeps> = {}): CallSetup {
   return { clock, attempts, abort, warnings, deps };
 }
 
-/** How an error of the house reads: what was expected, what came, and in sentences of their own what to do about it. */
+/** The form of an error of this package: what was expected, what came, and in sentences of their own what to do about it. */
 export const WITH_NEXT_STEP = /^Expected .+[.!?"…] (?:Change|Check|Look|Mend|Raise|Say|Set|Take|Use) .+\.$/s;
 
 /** The error a promise rejects with; fails when it resolves. */

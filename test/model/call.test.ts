@@ -312,8 +312,10 @@ describe("callModel and its neighbours", () => {
   });
 
   it("a wrong price is told before anything is sent", async () => {
-    const { deps } = callSetup();
-    await expect(callModel(scriptedModel([good], { price: { input: -1, output: 0 } }), request, deps)).rejects.toBeInstanceOf(UsageError);
+    const model = scriptedModel([good]);
+    const deps = { ...callSetup().deps, prices: { [model.id]: { input: -1, output: 0 } } };
+    await expect(callModel(model, request, deps)).rejects.toBeInstanceOf(UsageError);
+    expect(model.calls).toEqual([]);
   });
 
   it.each<[string, number | undefined, Partial<CallDeps>, object]>([

@@ -7,7 +7,7 @@ import { outputSchema } from "../../src/model/json-schema.ts";
 import { mended } from "../../src/model/schema-fit.ts";
 import { OpenAIBodySchema } from "../../src/testing/stub-reply.ts";
 
-/** Whether OpenAI's server would take the schema, by the rules the stub checks. */
+/** Returns whether OpenAI's server would take the schema, by the rules the stub checks. */
 function acceptedAsStrict(schema: JsonObject | undefined): string {
   const body = {
     model: "m",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { checkRetry, defaultRetry, type NextTry, Retries, retryAfterOf, retryDelay } from "../../src/model/retry.ts";
+import { defaultRetry, type NextTry, Retries, retryAfterOf, retryDelay } from "../../src/model/retry.ts";
 
 const cut = modelError("MODEL_CUT", "cut");
 const limited = (retryAfterMs: number): Error => modelError("MODEL_RATE_LIMIT", "slow down", { data: { retryAfterMs } });
@@ -81,11 +81,6 @@ describe("Retries", () => {
     expect(delays(late, new Retries(defaultRetry, () => 0, true))).toEqual([0]);
     const mixed = new Retries(defaultRetry, () => 0, true);
     expect([cut, late, cut, late].map((error) => mixed.after(error, 0, 0)?.delay)).toEqual([0, 0, 0, undefined]);
-  });
-
-  it("members of other names are refused", () => {
-    expect(() => checkRetry({ trys: 3 } as object)).toThrow("Did you mean tries?");
-    checkRetry({ outage: 0 });
   });
 });
 

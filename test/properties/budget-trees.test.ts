@@ -36,14 +36,14 @@ interface Run {
   readonly outer: Run | undefined;
 }
 
-/** What became of a call. */
+/** The fate of a call. */
 interface Call {
   readonly scope: CancellationScope;
   state: "asked" | "open" | "over";
   settle: () => void;
 }
 
-/** What is spent and held of every bound never passes it by more than what servers billed above their holds. */
+/** Asserts that the amount spent and held of a bound passes it at most by the amount that servers billed above their holds. */
 function assertWithin(pools: readonly LocalBudgetPool[], runs: readonly Run[], overBilled: number): void {
   for (const pool of pools) expect(pool.spent + pool.held).toBeLessThanOrEqual(pool.amount + overBilled);
   for (const run of runs) {
@@ -53,7 +53,7 @@ function assertWithin(pools: readonly LocalBudgetPool[], runs: readonly Run[], o
   }
 }
 
-/** Whether a run is another, or was lent its budget by it or by one within it. */
+/** Returns whether a run is another, or was lent its budget by it or by one within it. */
 function isWithin(run: Run | undefined, other: Run): boolean {
   return run !== undefined && (run === other || isWithin(run.outer, other));
 }

@@ -18,7 +18,7 @@ import { tries as triesOf } from "../long.ts";
 
 const price: ModelPrice = { input: 100, output: 1_000 };
 
-/** How one try of a call goes. `used` is the part of its reply's bound that it used. */
+/** The fate of one try of a call. `used` is the part of its reply's bound that it used. */
 type Try =
   | { readonly kind: "answers" | "answers badly"; readonly used: number }
   | { readonly kind: "tells no usage" | "breaks" | "is refused" };
@@ -49,7 +49,7 @@ class Provider implements ChatModel {
   readonly id = "provider";
   declare readonly price?: ModelPrice;
   readonly streams = false;
-  /** What should be settled for each try, by prompt, in the order of the tries. */
+  /** The amount to settle for each try, by prompt, in the order of the tries. */
   readonly bills: Map<string, { readonly hold: number; readonly cost: number }[]> = new Map();
   readonly #tries: readonly Try[];
   readonly #latency: Latency;

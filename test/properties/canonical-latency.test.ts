@@ -24,7 +24,7 @@ interface Ran {
   readonly result: RunResult;
   readonly events: readonly RunEvent[];
   readonly canonical: string;
-  /** What happened in the order in which it did. */
+  /** The events in the order in which they happened. */
   readonly raw: string;
 }
 

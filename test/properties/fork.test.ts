@@ -27,7 +27,7 @@ async function forked({ roles, options }: Company, parent: readonly RunEvent[], 
   return { result, events, canonical: canonical(events), begun: outside.begun };
 }
 
-/** What a fork made happen that is not done anew by intent. */
+/** The effects of a fork, except those that are done anew by intent. */
 function paid({ begun }: Forked, isFree: (label: string) => boolean): readonly string[] {
   return [...begun.keys()].filter((label) => !isFree(label));
 }

@@ -10,7 +10,7 @@ import { tries } from "../long.ts";
 const NAMES = ["Ann", "Bob", "Cid"] as const;
 type Name = (typeof NAMES)[number];
 
-/** What an action does with what it hears, by its turn. */
+/** The deed of an action for the messages it hears, by its turn. */
 type Deed =
   | { readonly kind: "say"; readonly to: readonly (Name | "<all>" | "<self>")[]; readonly twice: boolean }
   | { readonly kind: "keep" | "pass on" | "hand in"; readonly what: number }
@@ -113,7 +113,7 @@ const silent = defineRole({
   actions: [defineAction({ name: "Hear", run: () => undefined })],
 });
 
-/** What the company came to, where somebody has had all memories since the beginning, or nobody. */
+/** The result of the company, with all memories looked at since the beginning, or none. */
 async function livedBy(company: Company, isLookedAt: boolean): Promise<unknown> {
   const words = pool();
   const environment = new Environment({ seed: "news", scheduler: company.scheduler, clock: { now: () => 0, timer: () => () => {} } });

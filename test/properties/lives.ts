@@ -11,7 +11,7 @@ import { eventsOf, journalWith } from "../team/recorded.ts";
 import { idea, teamOf } from "./six-roles.ts";
 import { endedLabels, type Latency, Outside, shuffled, steady } from "./outside.ts";
 
-/** What a run is made of, the same in every life. */
+/** The parts of a run, the same in every life. */
 export interface Company {
   readonly roles: (outside: Outside) => Iterable<Role>;
   readonly options?: TeamOptions;
@@ -50,7 +50,7 @@ export async function live(
   return { events, result, canonical: canonical(events), begun: outside.begun };
 }
 
-/** What does not depend on the order in which roles had their turns. */
+/** The parts of a life that do not depend on the order in which roles had their turns. */
 export function unordered({ events, result }: Lived): unknown {
   const { roles, dead, history, outputs, ready, open } = fold(events);
   const contents = (messages: Iterable<Message>): string[] =>
@@ -97,7 +97,7 @@ export async function expectSameSaid(
   expectPaidOnce(uncut, kept, life, isFree);
 }
 
-/** What a result tells besides its money. Dead letters stand in the order in which roles gave up, and that latencies decide. */
+/** The result without its money. Dead letters stand in the order in which roles gave up, and that latencies decide. */
 function told({ status, rounds, messages, output, outputs, deadLetters }: RunResult): unknown {
   return { status, rounds, messages, output, outputs, deadLetters: deadLetters.map((letter) => canonicalJson(letter)) };
 }

@@ -73,7 +73,7 @@ class Server {
   }
 }
 
-/** What a record says of money: the same by every fold. */
+/** The amounts of money in a record: the same by every fold. */
 function moneyIn(events: readonly RunEvent[]): { readonly ledger: number; readonly held: number; readonly uncertain: number } {
   const state = fold(events);
   const tally = new TallyFold("r");

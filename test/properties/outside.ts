@@ -7,10 +7,10 @@ import type { ChatRequest } from "../../src/model/chat-model.ts";
 import type { RunEvent, StepStarted } from "../../src/runtime/record/event.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 
-/** How long an effect takes, in turns of the event loop: so effects end in any order, and no test waits for real time. */
+/** The time of an effect, in turns of the event loop: so effects end in any order, and no test waits for real time. */
 export type Latency = () => number;
 
-/** How much longer a long effect takes than others. */
+/** The factor by which a long effect takes longer than others. */
 const LONG = 12;
 
 /** Latencies that a seed shuffles. One effect in eight takes so long that whole pipelines overtake it. */
@@ -32,17 +32,17 @@ export const stillClock: Clock = {
   },
 };
 
-/** What a step needs of the context it is asked through. */
+/** The parts of a context that a step needs. */
 export interface Asker {
   step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o?: StepOptions): Promise<T>;
 }
 
 /**
- * What is outside of a run, with latencies: things happen there, take a while, and stay done when the run is killed. It counts what
+ * The world outside a run, with latencies: things happen there, take a while, and stay done when the run is killed. It counts what
  * happens by its label, which is the name and the request of the step, or the prompt of a model call.
  */
 export class Outside {
-  /** How often each thing was begun in this life of the run. */
+  /** The number of times each thing was begun in this life of the run. */
   readonly begun: Map<string, number> = new Map();
   readonly #done: Map<string, number>;
   readonly #latency: Latency;
@@ -90,7 +90,7 @@ export function stepLabel(name: string, request: Json): string {
   return `${name} ${canonicalJson(request)}`;
 }
 
-/** How often each thing has ended, by the events of a run. */
+/** The number of times each thing has ended, by the events of a run. */
 export function endedLabels(events: readonly RunEvent[]): Map<string, number> {
   const labels = new Map<string, string>();
   const ended = new Map<string, number>();

@@ -8,7 +8,7 @@ import { tries } from "../long.ts";
 /** Of longer runs not every prefix is lived, but so many. */
 const LONGEST = tries(10, 60);
 
-/** Where a run of so many events is cut: everywhere, or in a long one at places spread over it, each time others. */
+/** The places at which a run of so many events is cut: everywhere, or spread over a long one, each time others. */
 function placesIn(length: number, seed: number): readonly number[] {
   const everywhere = Array.from({ length: length + 1 }, (_, cut) => cut);
   const stride = Math.ceil(everywhere.length / LONGEST);

@@ -5,7 +5,7 @@ import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { type Asker, stepLabel, type Outside } from "./outside.ts";
 
-/** How many editions come out. In the second a join waits again, and a plan follows another. */
+/** The number of editions. In the second a join waits again, and a plan follows another. */
 const EDITIONS = 2;
 
 /**

@@ -6,7 +6,7 @@ import { type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { brief, stepLabel, type Outside } from "./outside.ts";
 
-/** What a role does for a message. */
+/** The work of a role on a message. */
 type Work =
   | "step"
   | "model"
@@ -31,14 +31,14 @@ interface RoleSketch {
   readonly tells: readonly string[];
   /** The priority of what it tells. */
   readonly priority?: number | undefined;
-  /** What follows when it fails, under rounds. */
+  /** The policy for its failure, under rounds. */
   readonly policy: FailurePolicy;
 }
 
 /** A team as fast-check makes it up. */
 export interface TeamSketch {
   readonly roles: readonly RoleSketch[];
-  /** How many messages follow one another. */
+  /** The number of messages that follow one another. */
   readonly depth: number;
 }
 
@@ -60,7 +60,7 @@ const work: fc.Arbitrary<Work> = fc.constantFrom(
   "later",
 );
 
-/** What depends on what was heard together, or on its order. */
+/** Work that depends on what was heard together, or on its order. */
 const IN_ORDER: ReadonlySet<Work> = new Set<Work>(["doubted", "remembered", "noted"]);
 
 /** Mostly one that never gives up. None that stops the run: whoever resumes that has mended something, and wants another end. */

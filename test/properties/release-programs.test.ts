@@ -7,7 +7,7 @@ import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { type Latency, Outside, shuffled, stepLabel } from "./outside.ts";
 import { tries } from "../long.ts";
 
-/** What the body of an activation does with its steps. */
+/** A program of steps for the body of an activation. */
 type Program =
   | { readonly kind: "step"; readonly fails: boolean }
   | { readonly kind: "one after another" | "all" | "all settled" | "race" | "any"; readonly parts: readonly Program[] }

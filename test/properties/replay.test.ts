@@ -8,7 +8,7 @@ import { expectSameAgain } from "./replayed.ts";
 import { sixRoles } from "./six-roles.ts";
 import { tries } from "../long.ts";
 
-/** Where a record is cut: in a long one at places spread over it, each time others. */
+/** The places at which a record is cut: spread over a long one, each time others. */
 function placesIn(length: number, seed: number, most: number): readonly number[] {
   const stride = Math.ceil(length / most);
   return Array.from({ length: length - 1 }, (_, nth) => nth + 1).filter((cut) => cut % stride === seed % stride);

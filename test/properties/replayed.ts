@@ -7,7 +7,7 @@ import { type Company, isRepeated } from "./lives.ts";
 import { Outside } from "./outside.ts";
 import { teamOf } from "./six-roles.ts";
 
-/** What only a model's id and price may be asked of. */
+/** A model that may only be asked for its id and price. */
 const mute = scriptedModel(() => expect.unreachable("a replay called the model"), {
   price: { input: 1, output: 10 },
   maxOutputTokens: 100,

@@ -8,16 +8,16 @@ import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { brief, stepLabel, stillClock, type Outside } from "./outside.ts";
 
-/** How much the roles do. */
+/** The amount of work of the roles. */
 export interface Size {
   /** Parallel pipelines of the smith, and the steps of each. */
   readonly pipelines: number;
   readonly steps: number;
-  /** How often the company goes around. */
+  /** The number of times that the company goes around. */
   readonly laps: number;
 }
 
-/** What the idea of a run is. */
+/** The idea of a run. */
 export const idea = "a bridge";
 
 /**

@@ -91,7 +91,7 @@ describe.each(regimes)("nets of plain functions under $scheduler", (policy) => {
   });
 });
 
-/** What happened in a run, so that it is known what was tried. */
+/** The kinds of events of a run, so that it is known what was tried. */
 function kindsOf({ events }: Lived): readonly string[] {
   return events.flatMap((event): readonly string[] => {
     if (event.type === "act.failed") return [event.then];

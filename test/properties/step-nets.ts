@@ -14,18 +14,18 @@ interface NodeSketch {
   readonly policy: FailurePolicy;
   /** It lets go of what it has noted when it has so much of it. */
   readonly notes: number;
-  /** Whether its words and its state depend on its chance. */
+  /** True if its words and its state depend on its chance. */
   readonly gambles: boolean;
   /** After how many ticks its words arrive. */
   readonly delay: number;
-  /** Whether it takes its whole mailbox at once. */
+  /** True if it takes its whole mailbox at once. */
   readonly takesAll: boolean;
 }
 
 /** A net of roles that are plain functions, as fast-check makes it up. */
 export interface NetSketch {
   readonly nodes: readonly NodeSketch[];
-  /** How many messages follow one another. */
+  /** The number of messages that follow one another. */
   readonly depth: number;
 }
 

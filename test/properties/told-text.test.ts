@@ -11,7 +11,7 @@ import { eventsOf, journalWith } from "../team/recorded.ts";
 
 const Fits = z.object({ n: z.int() });
 
-/** How one question goes: after how many pieces each of its tries breaks, and whether its first reply fits. */
+/** The fate of one question: the number of pieces after which each of its tries breaks, and whether its first reply fits. */
 interface Fate {
   readonly breaks: readonly number[];
   readonly shape: "text" | "fits" | "fits later" | "never fits";
@@ -68,7 +68,7 @@ function nameOf(act: string, key: string, nth: number): string {
   return `${act} ${key} ${nth}`;
 }
 
-/** What a listener that follows the rule has of each try in the end. */
+/** The text that a listener that follows the rule has of each try in the end. */
 async function assembled(all: readonly Fate[]): Promise<{ told: ReadonlyMap<string, string>; events: readonly RunEvent[] }> {
   const told = new Map<string, string>();
   const journal = memoryJournal();

@@ -147,7 +147,7 @@ describe("Plan against a plain model", () => {
 
   const fieldsOf = ({ done: _done, ...fields }: Plain): Omit<Plain, "done"> => fields;
 
-  /** Whether a task is reached from itself, by trying every road. */
+  /** Returns whether a task is reached from itself, by trying every road. */
   function isOnCycle(tasks: readonly Plain[], id: string): boolean {
     const seen = new Set<string>();
     const reach = (from: string): void => {
@@ -220,7 +220,7 @@ describe("Plan against a plain model", () => {
         const plan = planOf(...list.map(fieldsOf));
         expect(ids(plan.tasks).toSorted()).toEqual(list.map((each) => each.id).toSorted());
         expectSorted(plan);
-        // What needs no sorting is not moved.
+        // A sorted plan is not moved.
         expect(ids(planOf(...plan.tasks).tasks)).toEqual(ids(plan.tasks));
       }),
       { numRuns: tries(167, 2_000) },

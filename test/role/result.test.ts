@@ -9,7 +9,7 @@ import type { RunResult } from "../../src/runtime/run-result.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { contents, remembered, town } from "../runtime/town.ts";
 
-/** What becomes of an action's result when one role does it on "go". */
+/** The fate of an action's result when one role does it on "go". */
 async function whenDone<S extends z.ZodType>(options: Omit<ActionOptions<S, readonly Address[]>, "name">): Promise<RunResult> {
   return whenRun(defineAction<S, readonly Address[]>({ ...options, name: "Work" }));
 }

@@ -66,7 +66,7 @@ describe("a share of the budget is kept for the proof", () => {
   it.each([1, -0.1, Number.NaN])("%d is no share", async (verificationShare) => {
     const workspace = await openWorkspace({ root: scratchFolder() });
     expect(() => softwareCompany({ workspace, sandbox, verificationShare })).toThrowError(
-      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+      expect.objectContaining({ code: "OPTION_INVALID" }),
     );
   });
 });

@@ -18,7 +18,7 @@ interface Case {
   readonly what: string;
   readonly replies: TaskReplies;
   readonly error: object;
-  /** What must be in the workspace all the same. */
+  /** The files that must be in the workspace all the same. */
   readonly kept: readonly string[];
   /** The last who spoke before the failure. */
   readonly last: string;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { continuedWork } from "../../roles/company/software-company.ts";
 import { type Delivery, softwareCompany } from "../../roles/index.ts";
 import type { Verifier } from "../../src/checks/index.ts";
@@ -155,6 +155,10 @@ describe("an objection that is proven", () => {
 });
 
 describe("a criterion without a check that runs", () => {
+  beforeEach(() => {
+    vi.stubEnv("CHROME_PATH", "/nowhere/chromium");
+  });
+
   it("is refused as P0, with the reason", async () => {
     const must = { ...judged, priority: "P0" };
     const trial = await work({

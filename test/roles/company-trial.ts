@@ -44,7 +44,8 @@ export async function work(
   idea = "A command that adds two numbers",
   says: readonly string[] = [],
 ): Promise<Tried> {
-  const workspace = await openWorkspace({ root: scratchFolder() });
+  // Commits take most of the time, and are the matter of other tests.
+  const workspace = await openWorkspace({ root: scratchFolder(), git: false });
   const model = roleModel(script);
   const journal = memoryJournal();
   const team = new Team({

@@ -153,7 +153,7 @@ export const WEAK: readonly WeakServer[] = [
   },
 ];
 
-/** What the script of the demo reads of a request. Calls that the model wrote as text are its calls. */
+/** Returns the request that the script of the demo reads. Calls that the model wrote as text are its calls. */
 export function scriptRequest({ messages }: OpenAIBody): ChatRequest {
   const textIn = (content: unknown): string => (typeof content === "string" ? content : JSON.stringify(content ?? ""));
   const [first] = messages;

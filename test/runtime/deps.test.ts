@@ -13,7 +13,7 @@ import { call, calls } from "../agent/setup.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { answering } from "./town.ts";
 
-/** What no record could hold. */
+/** A text that no record may hold. */
 const SECRET = "connected to db.internal";
 
 function database(rows: readonly string[]): { readonly deps: Deps; readonly asked: string[] } {

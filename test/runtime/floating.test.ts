@@ -20,7 +20,7 @@ const failingModel = (): TeamOptions => ({ model: scriptedModel(() => fails()), 
 /** A call of a model that the program makes itself. */
 const secondModel = (): Promise<unknown> => scriptedModel(() => fails()).chat({ messages: [{ role: "user", content: "hello" }] });
 
-/** What an activation can start, and how the error names it. */
+/** Work that an activation can start, and its name in the error. */
 const doors: readonly (readonly [string, (rc: RoleContext) => Promise<unknown>])[] = [
   ['step "charge"', (rc) => rc.step("charge", {}, fails)],
   ['step "charge"', (rc) => rc.steps.step({ kind: "step", name: "charge", request: {} }, fails)],

@@ -20,7 +20,7 @@ function watched(): { journal: Journal; appends: string[][] } {
   return { journal, appends };
 }
 
-/** How many of each type came with each append, up to the end of the last activation. */
+/** Counts the events of each type that came with each append, up to the end of the last activation. */
 async function appendsOf(roles: readonly Role[], options: TeamOptions): Promise<Record<string, number>[]> {
   const { journal, appends } = watched();
   const team = new Team({ seed: "s", journal, roles, concurrency: COUNT, ...options });

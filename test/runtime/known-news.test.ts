@@ -21,7 +21,7 @@ type Life = (act: Action) => Partial<RoleOptions>;
 const look = defineAction({ name: "Look", run: () => undefined });
 const asOne: Life = (act) => ({ actions: [act] });
 const asText: Form = (_ctx, text) => text;
-/** What an action gives back, and where it stands in its role. */
+/** The results of an action, each with its place in its role. */
 const ways: [string, Form, Life][] = [
   ["a message", (ctx, text, sendTo) => ctx.message(text, { sendTo }), asOne],
   ["a list of messages", (ctx, text, sendTo) => [ctx.message(text, { sendTo })], asOne],

@@ -17,7 +17,7 @@ interface Chance {
   stream(name: string): RandomStream;
 }
 
-/** What an activation draws: from two streams, or from the second one alone. */
+/** A draw of an activation: from two streams, or from the second one alone. */
 type Draw = (chance: Chance) => string;
 
 const b: Draw = ({ stream }) => `${stream("b")()}`;

@@ -19,7 +19,7 @@ export function town(roles: Iterable<Role>, options: EnvironmentOptions = {}): E
   return new Environment({ seed: "town", ...options }).addRoles(roles);
 }
 
-/** What a role has heard or said, by content, in its order. */
+/** The messages that a role has heard or said, by content, in its order. */
 export function remembered(environment: Environment, name: string): string[] {
   return contents(environment.getRole(name)?.memory ?? []);
 }

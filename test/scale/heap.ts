@@ -2,7 +2,7 @@ import { Session } from "node:inspector";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** How often bytes that stay are measured: what else the process makes or gives back meanwhile falls into some of the measures, not into most. */
+/** The number of measures of bytes that stay: other work of the process falls into some of them, not into most. */
 const MEASURES = 3;
 
 /** Bytes of heap that one of `n` holds, once all garbage is gone: the middle one of several measures. */

@@ -14,7 +14,7 @@ const MOST_HELP_BYTES = 120_000;
 /** Bytes of our own that a Tab in a shell loads: measured 130,000. */
 const MOST_TAB_BYTES = 132_000;
 
-/** How often the cost is measured; the least counts, because others who work beside it only ever add. */
+/** The number of measures of the cost; the least counts, because other work beside it only ever adds. */
 const ROUNDS = 3;
 
 interface Loaded {

@@ -8,7 +8,7 @@ function said(n: number): Message {
   return createMessage("hello", { id: `Writer#${n}.0`, timestamp: 0 });
 }
 
-/** What it takes to hear so many more when `before` are known: each is asked for and told. */
+/** The work of hearing so many more when `before` are known: each is asked for and told. */
 async function hearing(before: number, more: number): Promise<number> {
   const memory = new Memory();
   const messages = Array.from({ length: before + more }, (_, n) => said(n));

@@ -19,7 +19,7 @@ counters.connect();
 await called(counters, "Profiler.enable");
 await called(counters, "Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 
-/** How many times blocks of our own code ran while `act` did, from the engine's own counters; some are lost when it collects garbage. */
+/** Counts the blocks of our own code that ran while `act` did, from the engine's own counters; some are lost when it collects garbage. */
 export async function workOf(act: () => unknown): Promise<number> {
   await called(counters, "Profiler.takePreciseCoverage");
   await act();
@@ -28,7 +28,7 @@ export async function workOf(act: () => unknown): Promise<number> {
   return own.flatMap(({ functions }) => functions.flatMap(({ ranges }) => ranges)).reduce((sum, { count }) => sum + count, 0);
 }
 
-/** How many asynchronous resources of each type were made while `act` did. */
+/** Counts the asynchronous resources of each type that were made while `act` did. */
 export async function resourcesOf(act: () => unknown): Promise<ReadonlyMap<string, number>> {
   const made = new Map<string, number>();
   const hook = createHook({

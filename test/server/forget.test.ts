@@ -33,7 +33,7 @@ interface Chat {
   readonly server: RunServer;
   readonly journal: Journal;
   readonly store: MessageStore;
-  /** What the model was asked last. */
+  /** The last request to the model. */
   readonly asked: () => string;
 }
 

@@ -33,7 +33,7 @@ function teamOver(journal: Journal, scheduler: Regime, store: MessageStore = inM
   return new Team({ model, journal, seed: 1, scheduler, memory, roles });
 }
 
-/** What the error of a result says; nothing where it has none. */
+/** The message of the error of a result; nothing if it has none. */
 function trouble({ error }: { readonly error?: Error | undefined }): readonly string[] {
   return error === undefined ? [] : [error.message];
 }

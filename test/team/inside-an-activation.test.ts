@@ -69,7 +69,7 @@ function agentRole(execute: (ctx: ToolContext) => Promise<string>): Role {
   return defineRole({ name: "Ann", reactMode: "agent", tools: [tool("delve", execute)] });
 }
 
-/** What an agent says of itself: everything of it that a program could use. */
+/** The report of an agent: everything of it that a program could use. */
 async function worked(model: ChatModel, task = "look 3 times", tools: readonly Tool[] = [look]): Promise<string> {
   const { status, answer, cost, usage, steps } = await new Agent({ name: "sub", model, tools }).run(task).result;
   return JSON.stringify({ status, answer, cost, usage, steps });

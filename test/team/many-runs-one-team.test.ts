@@ -71,7 +71,7 @@ describe("plain options of a team hold for all its runs together", () => {
     const results = await runs(team, count);
     expect(spentBy(results)).toBe(model.calls.length * COST);
     expect(spentBy(results)).toBeLessThanOrEqual(budget);
-    // Whoever is refused could not have been let in: less than one more call is left.
+    // A refused run could not have been let in: less than one more call is left.
     expect(spentBy(results) + HOLD).toBeGreaterThan(budget);
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["budget"]));
   });

@@ -71,7 +71,7 @@ async function late(): Promise<void> {
 const hung = acting((ctx) => ctx.step("hung", {}, () => new Promise<string>(() => {})), 500);
 const poorAgent = acting(async (ctx) => (await new Agent({ name: "x", model: ctx.model, budget: POOR }).run("hi").result).status);
 
-/** What ends a run, or a part of it, inside a run, and what the program around it hears of that. */
+/** The ends of a run, or of a part of it, inside a run, each with the answer that the program around it gets. */
 const ENDS: readonly (readonly [string, () => Promise<string>, object])[] = [
   ["its budget, at a question", () => inner(asks, { budget: POOR }), { status: "budget", code: "BUDGET" }],
   ["its budget, at a question in a step", () => inner(asksInStep, { budget: POOR }), { status: "budget", code: "BUDGET" }],
@@ -131,7 +131,7 @@ describe("stepAround.A1 stepAround.A2 a run inside an activation", () => {
   });
 });
 
-/** What answers of models inside steps and tools cost the run that they are part of. */
+/** The cost of answers of models inside steps and tools, for the run that they are part of. */
 const SPENT: readonly (readonly [string, Role, number])[] = [
   ["a question", asks, 1],
   ["a question in a step", asksInStep, 1],

@@ -57,7 +57,7 @@ describe("Run.H1 iterating a run", () => {
     const reading = (async () => {
       for await (const event of run) {
         seen.push(event.type);
-        // What the reading of one event costs decides whether the next comes while the journal is read.
+        // The cost of reading one event decides whether the next comes while the journal is read.
         for (let i = 0; i < seen.length % 4; i += 1) await Promise.resolve();
       }
     })();

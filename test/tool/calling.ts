@@ -10,7 +10,7 @@ export function call(name: string, args: unknown = {}, id = "call_1"): ToolCall 
   return { id, type: "function", function: { name, arguments: typeof args === "string" ? args : JSON.stringify(args) } };
 }
 
-/** What calls are made with outside a run: no record, a clock that stands still, everything allowed unless said otherwise. */
+/** The context of calls outside a run: no record, a clock that stands still, everything allowed unless said otherwise. */
 export function calling(tools: Iterable<Tool>, more: Partial<CallToolOptions> = {}): CallToolOptions {
   const signal = more.signal ?? new AbortController().signal;
   return {

@@ -17,7 +17,7 @@ const note = (reason: unknown): void => void unhandled.push(reason);
 beforeAll(() => void process.on("unhandledRejection", note));
 afterAll(() => void process.off("unhandledRejection", note));
 
-/** What a tool may do to its caller. */
+/** Behavior of a tool that its caller must survive. */
 const deed: fc.Arbitrary<Tool["execute"]> = fc.oneof(
   fc
     .anything({

@@ -15,7 +15,7 @@ import { resultText } from "../../src/tool/tool-result.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { call } from "./calling.ts";
 
-/** What happened in the world, as often as it happened. */
+/** Counts the effects on the world. */
 class World {
   readonly done: string[] = [];
 

@@ -76,7 +76,7 @@ const tools: readonly Tool[] = [
   }),
 ];
 
-/** Whether words are those of a program that stumbled, rather than of one that refuses. */
+/** The words of a program that stumbled, rather than of one that refuses. */
 const STUMBLED = /TypeError|RangeError|is not a function|Cannot read|Cannot access|undefined|\[object/;
 
 it.each(tools.map((tool) => [tool.name, tool] as const))(

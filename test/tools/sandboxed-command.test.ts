@@ -166,7 +166,7 @@ it.runIf(isolates)("survives a fork bomb", { tags: ["company", "long"] }, async 
   expect(await reportOf(bubblewrap, "echo alive")).toMatchObject({ stdout: "alive\n" });
 });
 
-/** Who is killed is seen for a moment more. One who is not lives for an hour, longer than any test. */
+/** A killed process is seen for a moment more. Another lives for an hour, longer than any test. */
 async function untilGone(mark: string): Promise<void> {
   await until(() => sleepersWith(mark).length === 0);
 }

@@ -32,7 +32,7 @@ function shell() {
   return { tool, begun };
 }
 
-/** What a model read of the calls before its n-th. */
+/** Returns the results that a model had read before its nth call. */
 function seenBy(model: ScriptedModel, n: number): string {
   return model.calls[n]?.messages.flatMap(({ role, content }) => (role === "tool" ? [String(content)] : [])).at(-1) ?? "";
 }

@@ -9,7 +9,7 @@ import { scratchFolder } from "../workspace/scratch.ts";
 import { call, projectOf, read } from "./tool-kit.ts";
 
 const isolated = await chooseSandbox("auto");
-// What only isolation can promise is tested beside the sandbox itself.
+// The promises that need isolation are tested beside the sandbox itself.
 const sandbox: Sandbox = isolated.kind === "bubblewrap" ? isolated : await chooseSandbox("none");
 
 function project(files: Readonly<Record<string, string>> = {}) {

@@ -16,7 +16,7 @@ import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
-/** How a test calls a tool. */
+/** The context in which a test calls a tool. */
 export interface CallerParts {
   readonly steps?: StepPort;
   readonly clock?: Clock;
@@ -60,7 +60,7 @@ export function projectOf(files: Readonly<Record<string, string | Buffer>> = {})
   return { root, workspace: fileWorkspace({ root, git: false }), now: (path) => readFileSync(join(root, path), "utf8") };
 }
 
-/** What a model reads of a call. */
+/** Returns the text of a call that a model reads. */
 export async function read(tool: Tool, args: Json, parts?: CallerParts): Promise<string> {
   return resultText((await call(tool, args, parts)).result);
 }

@@ -15,7 +15,7 @@ function recorded(events: readonly RunEvent[]): RecordedFiles {
   return files;
 }
 
-/** What is changed where these files are, by their contents. */
+/** The changes in the folder of these files, by their contents. */
 async function changes(written: Written, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const found = await changesSince(recorded(written.events), memoryWorkspace({ files }));
   return found.map(({ path, change }) => `${change} ${path}`);

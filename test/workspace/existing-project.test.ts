@@ -8,7 +8,7 @@ import { someOf } from "../long.ts";
 
 const end = { message: "Change the app", author: "Engineer", date: 1_700_000_000_000 };
 
-/** What a company does: it changes one file, makes one, removes one. */
+/** The work of a company: it changes one file, makes one, removes one. */
 async function work({ workspace }: ExistingProject): Promise<void> {
   await workspace.write("src/app.js", "export const app = 2;\n");
   await workspace.write("src/new.js", "export const fresh = true;\n");

@@ -31,7 +31,7 @@ function git(root: string, ...args: string[]): string {
   return execFileSync("git", [...settings, "-C", root, ...args], { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 }
 
-/** How git names an object. */
+/** Returns the name that git gives an object. */
 function objectId(kind: string, content: Buffer): string {
   return createHash("sha1").update(`${kind} ${content.length}\0`).update(content).digest("hex");
 }

@@ -46,7 +46,7 @@ describe("a workspace in memory", () => {
   });
 });
 
-/** What a workspace answers, or the code it refuses with; of a commit only whether there was one. */
+/** The answer of a workspace, or the code of its refusal; of a commit only whether there was one. */
 async function answer(workspace: Workspace, command: { do: string; path: string; content?: string }): Promise<unknown> {
   try {
     switch (command.do) {

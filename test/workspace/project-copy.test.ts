@@ -7,7 +7,7 @@ import { scratchFolder } from "./scratch.ts";
 
 const done: ProcessResult = { kind: "exited", code: 0, stdout: "", stderr: "", isCut: false };
 
-/** What the copy of a project holds. */
+/** The files in the copy of the project. */
 async function copied(root: string): Promise<string[]> {
   let names: string[] = [];
   const result = await inCopy(root, {}, async (copy) => {

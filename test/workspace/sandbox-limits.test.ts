@@ -68,7 +68,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     async (folders) => {
       const result = await runScript(bubblewrap, many(folders), { files: 2_000 });
       expect(result).toMatchObject({ kind: "limit", bound: "files", limit: 2_000 });
-      // Where the kernel keeps the bound not one more is made.
+      // Not one more file is made if the kernel keeps the bound.
       const isKept = !bubblewrap.describe.includes("number of files");
       if (isKept && "stdout" in result) expect(Number(result.stdout)).toBeLessThanOrEqual(2_000);
     },

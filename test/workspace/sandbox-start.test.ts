@@ -69,7 +69,7 @@ describe.each(sandboxes)("a program that stays, with %s", (_name, sandbox) => {
 
   it("leaves no copy behind, however it ends", async () => {
     const folder = scratchFolder();
-    // Where the sandbox drops root it has to get through.
+    // A sandbox that drops root needs to pass this folder.
     chmodSync(folder, 0o711);
     vi.stubEnv("TMPDIR", folder);
     const one = started(sandbox, ECHO);

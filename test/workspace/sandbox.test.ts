@@ -26,7 +26,7 @@ function runScript(sandbox: Sandbox, script: string, request: Partial<SandboxReq
   return sandbox.run({ root: projectOf(script), command: ["node", "script.mjs"], ...request });
 }
 
-/** What a script that ended well printed, as JSON. */
+/** Returns the output of a script that ended well, as JSON. */
 async function answerOf(sandbox: Sandbox, script: string, request: Partial<SandboxRequest> = {}): Promise<unknown> {
   const result = await runScript(sandbox, script, request);
   expect(result).toMatchObject({ kind: "exited", code: 0, stderr: "" });
@@ -85,7 +85,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
 
   it("leaves no copy behind", async () => {
     const [quick, endless, folder] = [projectOf(""), projectOf("while (true);"), scratchFolder()];
-    // Where the sandbox drops root it has to get through.
+    // A sandbox that drops root needs to pass this folder.
     chmodSync(folder, 0o711);
     vi.stubEnv("TMPDIR", folder);
     expect(tmpdir()).toBe(folder);
@@ -460,7 +460,7 @@ describe("chooseSandbox", () => {
   });
 });
 
-/** How many processes of this machine have a word among their arguments. */
+/** Counts the processes of this machine that have a word among their arguments. */
 function processesWith(word: string): number {
   return readdirSync("/proc").filter((name) => {
     if (!/^\d+$/.test(name)) return false;

@@ -24,7 +24,7 @@ export function put(root: string, path: string, content: string | Buffer): void 
   writeFileSync(join(root, path), content);
 }
 
-/** What lies at every path below a folder, as a hash or the target of a link, with its mode; without `.git` and `.troupe`. */
+/** The content of every path below a folder, as a hash or the target of a link, with its mode; without `.git` and `.troupe`. */
 export function fingerprint(root: string): Record<string, string> {
   const found: Record<string, string> = {};
   const visit = (folder: string): void => {

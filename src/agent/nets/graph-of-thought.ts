@@ -30,7 +30,7 @@ export interface GraphOfThoughtOptions extends ThoughtModels {
 
 const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = {
   ...thoughtModels,
-  operations: kinds.list(kinds.object),
+  operations: kinds.list(kinds.options({ do: kinds.text, count: kinds.checked })),
   width: kinds.checked,
 };
 

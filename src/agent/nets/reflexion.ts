@@ -10,7 +10,7 @@ import { checkLimits } from "./thought-search.ts";
 /** The judgement of an answer. */
 export interface Verdict {
   readonly pass: boolean;
-  /** Why it does not pass. */
+  /** The reason why it does not pass. */
   readonly feedback: string;
 }
 

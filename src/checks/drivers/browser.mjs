@@ -19,7 +19,7 @@ const CLOSE_TIME = 2_000;
 const LOOK_AGAIN = 100;
 const HEIGHT = 800;
 const ARGUMENTS = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--disable-extensions"];
-/** Where no sandbox closes the network: a proxy that is not there, also for this machine, and no names. */
+/** Closes the network without a sandbox: a proxy that is not there, also for this machine, and no names. */
 const BLOCKED = [
   "--proxy-server=http://127.0.0.1:9",
   "--proxy-bypass-list=<-loopback>",

@@ -19,7 +19,7 @@ export function boundConsole(most) {
   }
 }
 
-/** What a user sees of elements. @param {Element[]} list @param {number} most characters */
+/** Returns the text of elements that a user sees. @param {Element[]} list @param {number} most characters */
 export function seenOf(list, most) {
   /** @param {any} element @returns {boolean} */
   const isShown = (element) => {

@@ -47,13 +47,13 @@ export function within(ms, work, words = "the page does not answer; a script may
   });
 }
 
-/** What happens on one page besides its steps. */
+/** The events of one page besides its steps. */
 export class Problems {
   /** @type {string[]} */
   errors = [];
   /** @type {string[]} */
   notes = [];
-  /** What it printed, and its requests to other than its own files. @type {Record<"console" | "requests", string[]>} */
+  /** Its output, and its requests to other than its own files. @type {Record<"console" | "requests", string[]>} */
   seen = { console: [], requests: [] };
   /** @type {(error: Error) => void} */
   end = () => {};

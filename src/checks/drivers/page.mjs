@@ -121,7 +121,7 @@ async function doStep(page, step) {
       return runScript(page, step);
     case "console":
     case "requests":
-      // What the step before began is seen a moment later.
+      // The effects of the step before are seen a moment later.
       await sleep(SETTLE);
       return holds(() => Promise.resolve(linesFault(step.do, page.problems.seen[step.do], step)));
     default:
@@ -138,7 +138,7 @@ function stepWords(step) {
 
 /** Plays steps, and returns the outcome with the first fault. @param {FreshPage} page @param {PageStep[]} steps */
 async function play(page, steps) {
-  // What a page may ask for while it loads is there before.
+  // The answers that a page may ask for while it loads are prepared before.
   const first = steps.findIndex((step) => step.do !== "clock" && step.do !== "viewport");
   const led = first === -1 ? steps : steps.slice(0, first);
   const opens = steps[led.length]?.do === "open" ? [] : [/** @type {PageStep} */ ({ do: "open" })];

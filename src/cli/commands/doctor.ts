@@ -159,7 +159,7 @@ const SETTINGS: readonly (readonly [setting: string, ...variables: string[]])[] 
   ["roles", "TROUPE_ROLE_MODELS"],
 ];
 
-/** Which settings came from where. Values are not shown: one may be a key. */
+/** Reports the origin of each setting. Values are not shown: one may be a key. */
 function checkSettings({ host: { env }, settingsFrom, folder }: Session): Check {
   const ofFolder: Readonly<Record<string, unknown>> = { ...folder, ...folder?.times };
   const sources = SETTINGS.flatMap(([setting, ...variables]) => {

@@ -16,11 +16,13 @@ import type { Flags } from "../options.ts";
 import { labelledLines, shown } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import { setting } from "../option-values.ts";
-import { replaceReport } from "../text-file.ts";
+import { assertReplaceable, replaceReport } from "../text-file.ts";
 
 /** Kept beside a project whose user does not want the company's documents in it. */
 const BESIDE = ".troupe/acceptance.json";
 const MARGIN = 2;
+/** In every report. */
+const MARK = "troupe prove";
 
 /** Runs the criteria of a project, its tests and the other checks, without a model. */
 export async function prove(session: Session, flags: Flags): Promise<ExitCode> {
@@ -32,6 +34,8 @@ export async function prove(session: Session, flags: Flags): Promise<ExitCode> {
     failedBefore = [],
     stack = stackOf(files),
   } = await acceptanceOf(root, flags.criteria && resolve(host.cwd, flags.criteria));
+  for (const path of [flags.junit, flags.sarif, flags.badge])
+    if (path !== undefined) await assertReplaceable(resolve(host.cwd, path), MARK);
   const sandbox = await sandboxFor(session, { sandbox: setting("sandbox", flags, host.env) ?? "auto", runTests: true }, false);
   const progress = (line: string): void => screen.say(screen.style.faint(`${line} ...`));
   const { signal } = interruptions;
@@ -74,9 +78,9 @@ interface ReportFacts {
 
 async function writeReports(cwd: string, flags: Flags, proof: Verification, { isDone, version }: ReportFacts): Promise<void> {
   const reports = [
-    [flags.junit, junitReport(proof), "troupe prove"],
-    [flags.sarif, sarifReport(proof, version), "troupe prove"],
-    [flags.badge, badge(proof, isDone), "troupe prove"],
+    [flags.junit, junitReport(proof)],
+    [flags.sarif, sarifReport(proof, version)],
+    [flags.badge, badge(proof, isDone)],
   ] as const;
-  for (const [path, text, mark] of reports) if (path !== undefined) await replaceReport(resolve(cwd, path), text, mark);
+  for (const [path, text] of reports) if (path !== undefined) await replaceReport(resolve(cwd, path), text, MARK);
 }

@@ -146,7 +146,7 @@ export class Screen {
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
   }
 
-  /** Where lines are plain each has its time; on a terminal it stays above what is drawn. */
+  /** Each plain line has its time; on a terminal it stays above the drawn part. */
   #printChecks({ who, isGreen, text }: CheckLine): void {
     const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks  ${text}`)}`;
     if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);

@@ -126,7 +126,7 @@ function changeRows({ change, out }: ResultReport): readonly Fact[] {
   ];
 }
 
-/** How the user takes over a branch. */
+/** Says how the user takes over a branch. */
 function takeText({ place, base = "", branch = "", isMergeable }: NonNullable<ResultReport["change"]>, out: string): string | undefined {
   if (place !== "worktree") return undefined;
   const git = `git -C ${shellWord(out)}`;

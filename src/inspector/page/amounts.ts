@@ -42,7 +42,7 @@ export function momentText(time: number): string {
   return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
-/** How long ago a moment was: `3 days ago`. */
+/** The age of a moment: `3 days ago`. */
 export function agoText(time: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000));
   const [size, unit] = AGES.find(([least]) => seconds >= least) ?? [1, "second"];

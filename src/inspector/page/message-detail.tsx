@@ -133,7 +133,7 @@ function readsLabel({ role, fault }: Recipient): string {
   return `What ${shownLine(role, 60)} reads${fault?.copy === undefined ? "" : `, copy ${fault.copy}`}`;
 }
 
-/** What happens to the message between its sending and its fate: `copy 1 by duplicate; due in round 4; `. */
+/** Describes the message between its sending and its fate: `copy 1 by duplicate; due in round 4; `. */
 function deliveryWords({ fate, due, fault }: Recipient, clock: ClockKind): string {
   const said = [
     ...(fault?.copy === undefined ? [] : [`copy ${fault.copy}`]),

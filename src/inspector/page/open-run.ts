@@ -144,7 +144,7 @@ export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What a view of a run is given. Without actions the run can only be read. */
+/** The properties of a view of a run. Without actions the run can only be read. */
 export interface PanelProps {
   readonly run: OpenRun;
   readonly actions?: RunActions | undefined;

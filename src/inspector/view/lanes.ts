@@ -96,7 +96,7 @@ export function endOf(delivery: DeliveryFact, shown: number): { readonly end: nu
   return { end: shown, fate: "on its way" };
 }
 
-/** How much happens in each of `count` parts of a run: activations and messages, and failures. */
+/** Counts activations and messages, and failures, in each of `count` parts of a run. */
 export function densityOf({ length, record }: RunTimeline, count: number) {
   const size = Math.max(1, Math.ceil(length / Math.max(1, count)));
   const bins = Array.from({ length: Math.ceil(length / size) }, () => ({ entries: 0, failures: 0 }));

@@ -163,7 +163,7 @@ export class RunRecord {
     }
   }
 
-  /** What an activation that was cut off had taken is given up together with it. */
+  /** Gives up the messages that an activation had taken together with the activation that was cut off. */
   #retired(
     { roles }: RunState,
     { role: name, seq, time }: Extract<RunEvent, { readonly type: "role.retired" }>,

@@ -62,7 +62,7 @@ export function faultsText(faults: readonly EdgeFault[]): string {
   return [...times].map(([fault, count]) => (count === 1 ? fault : `${fault} (${count} times)`)).join(", ");
 }
 
-/** Why a run was resumed, where its record says so; empty where it was at rest. */
+/** Returns the reason why a run was resumed, if its record has one; empty if it was at rest. */
 export function resumeText({ cause, forked }: Pick<RunResumed, "cause" | "forked">): string {
   if (forked === true) return "a fork begins here";
   return cause === undefined ? "" : RESUME_WORDS[cause];

@@ -29,7 +29,7 @@ export interface FailureOptions {
    * its code says. `all`: every role. Default `models`.
    */
   readonly roles?: "models" | "all";
-  /** How often the same must come to be a repetition, 2 or more. Default 3. */
+  /** The number of equal events that make a repetition, 2 or more. Default 3. */
   readonly repeats?: number;
 }
 
@@ -125,7 +125,7 @@ export function failuresIn(events: Iterable<RunEvent>, options: FailureOptions =
   return found;
 }
 
-/** What can be followed: a run of a team, or an environment. */
+/** A source that can be followed: a run of a team, or an environment. */
 export interface FailureSource {
   on<T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void): () => void;
 }

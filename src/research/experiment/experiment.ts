@@ -1,7 +1,7 @@
 import { aFunction, type Shape, takes, numberWith } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { deepFreeze, textHash } from "../../kernel/json.ts";
-import { checkGivenOptions, checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isObject } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
@@ -41,7 +41,7 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
   ...kinds.each(kinds.function, "world", "begin", "stop", "measure"),
   rounds: kinds.either(kinds.count, kinds.function),
   collect: kinds.record(kinds.function),
-  budget: kinds.checked,
+  budget: kinds.options(budgetOptions),
 };
 
 /** The member by which a process finds the experiments of a module, also those of another copy of this package. */
@@ -136,7 +136,6 @@ export const anExperiment: Shape = {
 export function experiment<const P extends CellParams, W extends ExperimentWorld>(options: ExperimentOptions<P, W>): Experiment<P, W> {
   checkGivenOptions("experiment", options, experimentOptions);
   takes("experiment", "world", options.world, aFunction);
-  checkKnownOptions("the budget of an experiment", options.budget, budgetOptions);
   const made = new Experiment(options);
   const clash = made.plan.collect.find((one) => OWN_COLUMNS.includes(one) || one in (made.cells[0] ?? {}));
   if (clash === undefined) return made;
@@ -173,7 +172,7 @@ export interface CellSetting<P extends CellParams> extends CellIdentity<P> {
 /** The options that `run` of a world is called with: of `Environment.run` and of `Team.run` alike. */
 export type WorldRunOptions = Required<Pick<NonNullable<Parameters<Environment["run"]>[0]>, "rounds" | "stopWhen" | "signal">>;
 
-/** What `world` returns: an Environment is one. For a team: `{ run: (o) => team.run("the idea", o) }`. */
+/** The result of `world`, such as an Environment. For a team: `{ run: (o) => team.run("the idea", o) }`. */
 export interface ExperimentWorld {
   run(o: WorldRunOptions): Promise<RunResult> | Run;
   /** Observes the events of the run. Not needed where `run` returns a `Run`. */

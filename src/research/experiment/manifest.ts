@@ -22,7 +22,7 @@ export interface Manifest {
   readonly commit: { readonly id: string; readonly changed: boolean } | null;
   readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
   readonly began: string;
-  /** What the runs that ended used; null until the sweep ends. */
+  /** The usage of the runs that ended; null until the sweep ends. */
   readonly used: UsedByRuns | null;
 }
 

@@ -115,7 +115,7 @@ function numberText(value: number): string {
 }
 
 export interface StudyOptions {
-  /** What is studied: the begin of the name of each figure, before a colon. */
+  /** The subject of the study: the begin of the name of each figure, before a colon. */
   readonly name: string;
   /** The publication, with its year, of figures that name none. */
   readonly source?: string;

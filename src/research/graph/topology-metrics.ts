@@ -85,7 +85,7 @@ export async function algebraicConnectivity(topology: Topology): Promise<number>
 interface Adjacency {
   /** Along the directions. */
   readonly out: readonly (readonly number[])[];
-  /** Whatever the directions, each once. */
+  /** The neighbors of each node, whatever the directions, each once. */
   readonly around: readonly (readonly number[])[];
 }
 

@@ -53,7 +53,7 @@ export interface BarPlot extends PlotFrame, MeanColumns {
   readonly kind: "bars";
 }
 
-/** How many rows have values in each of some ranges of equal width. */
+/** A histogram: the number of rows that have values in each of some ranges of equal width. */
 export interface HistogramPlot extends PlotFrame, Pick<PlotColumns, "x" | "series"> {
   readonly kind: "histogram";
   /** Number of ranges, from 1 to 1,000. Default: the rule of Sturges, one more than the binary logarithm of the number of rows. */

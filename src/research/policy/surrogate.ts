@@ -16,7 +16,7 @@ export type SurrogateAnswer = Pick<ChatResponse, "content" | "toolCalls" | "fini
  */
 export type ClassOf = (request: Pick<ChatRequest, "messages"> & Partial<ChatRequest>) => string;
 
-/** How often each answer was given in each class. Plain JSON, so that it can be kept in a file beside a study. */
+/** The number of times each answer was given in each class. Plain JSON, so that it can be kept in a file beside a study. */
 export interface SurrogateFit {
   readonly classes: Readonly<Record<string, readonly { readonly answer: SurrogateAnswer; readonly times: number }[]>>;
 }

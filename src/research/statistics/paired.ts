@@ -22,7 +22,7 @@ export interface PairedOptions extends IntervalOptions {
 
 const pairedOptions: Known<PairedOptions> = { confidence: aConfidence, resamples: someResamples, seed: kinds.seed };
 
-/** What two conditions differ by, where each seed was run under both. All probabilities are two-sided. */
+/** The difference between two conditions, each seed run under both. All probabilities are two-sided. */
 export interface PairedComparison {
   /** The mean of the differences, `a` minus `b`, with its t interval. */
   readonly difference: Interval;

@@ -29,7 +29,7 @@ export interface EdgePassage {
 }
 
 /**
- * What happens to a message on its way to one recipient. `delay` is added to its present delay; a `copy` is a further message, on which the
+ * The fate of a message on its way to one recipient. `delay` is added to its present delay; a `copy` is a further message, on which the
  * next policies decide separately, and all policies together make at most 1,000 copies of one message; `rewrite` changes what this
  * recipient reads: a content without a payload removes the payload.
  */

@@ -106,7 +106,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
   const arrival = closed({
     /** The number of the copy, from 1. Its id is that of the message, a star and this number. Left out for the message itself. */
     copy: whole.exactOptional(),
-    /** What the recipient reads instead. */
+    /** The content that the recipient reads instead. */
     reads: closed({ content: text, instructContent: json.exactOptional() }).exactOptional(),
     /** The tick at which it arrives, if the edges delayed it. */
     due: number.exactOptional(),
@@ -141,7 +141,7 @@ const sentFields = ({ text, texts, number, yes, message, fault }: Parts) => ({
   dropped: yes,
   /** The tick of the run's clock at which it is delivered. Left out for a message without a delay. */
   due: number.exactOptional(),
-  /** What the edges did with it: recipients without a fault get it as it was sent. In the order of `to`. */
+  /** The changes that the edges made to it: recipients without a fault get it as it was sent. In the order of `to`. */
   faults: list(fault).exactOptional(),
 });
 

@@ -21,7 +21,7 @@ export type RecordedStop = PartOf<"stop">;
 export type RecordedBounds = PartOf<"bounds">;
 /** A position in another run. */
 export type ForkPoint = PartOf<"forkPoint">;
-/** Why a run without a recorded end is resumed: its owner's process died, provably; a live owner lost or released it; or unknown (`taken`). */
+/** The reason for resuming a run without a recorded end: its owner's process died, provably; a live owner lost or released it; or unknown (`taken`). */
 export type ResumeCause = PartOf<"cause">;
 /** The faults of one message for one recipient. */
 export type EdgeFault = PartOf<"fault">;

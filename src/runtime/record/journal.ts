@@ -28,7 +28,7 @@ export interface RunsPage {
 }
 
 /**
- * How the epoch before a claim ended: `none` for the first claim, or if the last owner claimed through this journal object and has not
+ * The end of the epoch before a claim: `none` for the first claim, or if the last owner claimed through this journal object and has not
  * released the run; `released` and `drained` by the owner; `moved` from an owner that lives, by this claim; `died` if it is proven that
  * the owner's process is gone while its machine runs. A claim that adds no event passes `died` to the next one. `taken`: unknown.
  */

@@ -96,7 +96,7 @@ export interface Scheduler {
   readonly name: string;
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
-  /** When the messages of roles are delivered. For the order of messages that arrive together see {@link ArrivalOrder}. */
+  /** The moment at which the messages of roles are delivered. For the order of messages that arrive together see {@link ArrivalOrder}. */
   readonly delivers: Delivery;
   /**
    * The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` if it delivers by the `round`, else
@@ -104,7 +104,7 @@ export interface Scheduler {
    */
   readonly clock?: ClockKind;
   /**
-   * How the chosen roles act: `concurrent`, as many at a time as the limit of the run allows; `serial`, one after the other; `sweep`, one after
+   * The order in which the chosen roles act: `concurrent`, as many at a time as the limit of the run allows; `serial`, one after the other; `sweep`, one after
    * the other, chosen once in a round from all roles: each acts if it has mail when its turn comes. Default `concurrent`.
    */
   readonly turns?: "concurrent" | "serial" | "sweep";

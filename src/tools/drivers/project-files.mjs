@@ -96,7 +96,7 @@ function clear(name, seen) {
 }
 
 /**
- * What is too much for one report stays in the second snapshot as it was in the first, so that the next report has it.
+ * A change too large for one report stays in the second snapshot as it was in the first, so that the next report has it.
  *
  * @param {Snapshot} before @param {Snapshot} after @param {any} bounds
  */

@@ -30,7 +30,7 @@ while IFS= command read -r troupe_word <&3; do
   command eval "$(/bin/cat "$troupe_state/command")" 3<&- 4>&-
   { troupe_code=$?; troupe_note; command printf '%s %s\\n' "$troupe_word" "$troupe_code" >&4; } 2>/dev/null
 done`;
-/** What the shell runs for an order. No text of a command is ever a part of it. */
+/** The programs that the shell runs for orders. No text of a command is ever a part of it. */
 const PROGRAMS = {
   node: 'exec node -e "$(/bin/cat "$troupe_state/text")"',
   python: 'exec python3 -c "$(/bin/cat "$troupe_state/text")"',
@@ -142,7 +142,7 @@ function killGroup() {
   }
 }
 
-/** What was written before the answer can be read without waiting. */
+/** All output written before the answer can be read without waiting. */
 async function drain() {
   for (let quiet = 0, turns = 0; quiet < 3 && turns < 300; turns++) {
     const before = chunks;

@@ -13,12 +13,12 @@ import {
 import { ChatMessage } from "../../../src/model/chat-message.ts";
 import type { Door, Instances } from "./core.ts";
 import { is, model, tool } from "./kit.ts";
-import { any, options, or, whole } from "./right.ts";
+import { any, data, options, or, whole } from "./right.ts";
 
-const call = () => ({ id: "c", type: any("function"), function: { name: "look", arguments: "{}" } });
+const call = () => data({ id: "c", type: any("function"), function: { name: "look", arguments: "{}" } });
 const chat = () => whole(ChatMessage.user("hi"));
-const image = () => ({ data: "aGk=", mediaType: "image/png" });
-const result = () => ({ error: "bad", images: [image()], system: "s", data: any(1) });
+const image = () => data({ data: "aGk=", mediaType: "image/png" });
+const result = () => data({ error: "bad", images: [image()], system: "s", data: any(1) });
 const agentMemory = () => whole(new MessagesMemory());
 const policy = () => ({ default: "ask", rules: [{ tool: "look", decide: "ask" }] });
 const tuning = {
@@ -115,7 +115,7 @@ export const agents: Readonly<Record<string, Door>> = {
   "ToolCollection.find": () => ["look"],
   "ToolCollection.add": () => [or(tool, 5, "x", null, {}, [5])],
   "ToolCollection.remove": () => ["look"],
-  toolMessage: () => [{ call: call(), result: or(toolOutput("x"), 5, "x", null, [5]), outcome: any("ok"), ends: any(false) }],
+  toolMessage: () => [data({ call: call(), result: or(toolOutput("x"), 5, "x", null, [5]), outcome: any("ok"), ends: any(false) })],
   callTool: () => [call(), calling()],
   callTools: () => [[call()], { ...calling(), concurrency: 2, choice: "auto" }],
   joinMessages: () => [or(ChatMessage.user("hi"), 5, "x", null, {}, [5])],

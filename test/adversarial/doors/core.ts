@@ -16,7 +16,7 @@ import {
 import type { Journal } from "../../../src/runtime/record/journal.ts";
 import { memoryRunDriver } from "../../../src/testing/index.ts";
 import { action, is, message, model, quiet, role, schemaWithDefaults, storage } from "./kit.ts";
-import { any, options, or, real, whole } from "./right.ts";
+import { any, data, options, or, real, whole } from "./right.ts";
 
 /** Objects with methods. */
 export type Instances = Readonly<Record<string, () => object | Promise<object>>>;
@@ -97,7 +97,7 @@ async function begunJournal(): Promise<Journal> {
   return journal;
 }
 
-/** What has methods, made anew for each try. */
+/** Objects with methods, made anew for each try. */
 export const coreInstances: Instances = {
   Environment: () => new Environment({ model: model(), logger: quiet }),
   BrainMemory: () => new BrainMemory({ model: model() }),
@@ -161,9 +161,9 @@ export const core: Readonly<Record<string, Door>> = {
   "ChatMessage.system": () => [or("hi", 5, {})],
   "ChatMessage.assistant": () => [or("hi", 5, {})],
   "ChatMessage.tool": () => [{ content: or("c", 5, {}), name: or("n", 5, {}), toolCallId: "i" }],
-  "ChatMessage.fromToolCalls": () => [[{ id: "c", type: any("function"), function: { name: "n", arguments: "{}" } }]],
+  "ChatMessage.fromToolCalls": () => [[data({ id: "c", type: any("function"), function: { name: "n", arguments: "{}" } })]],
   toChat: () => [is.message()],
-  formatCost: () => [{ known: 5, unpriced: 0 }],
+  formatCost: () => [data({ known: 5, unpriced: 0 })],
   formatUsd: () => [real(5)],
   usd: () => [5],
   priceOf: () => [or({ id: "m" }, 5, null, {}), { m: price }],

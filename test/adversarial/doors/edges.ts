@@ -7,7 +7,7 @@ import { RecordedFiles } from "../../../src/workspace/recorded-files.ts";
 import { ShardedStorage } from "../../../src/memory/sharded-storage.ts";
 import type { Door, Instances } from "./core.ts";
 import { is, message, storage } from "./kit.ts";
-import { any, or, real, whole } from "./right.ts";
+import { any, data, or, real, whole } from "./right.ts";
 
 const price = { input: 1.5, output: 2.5 };
 const limits = { concurrency: 1, requestsPerSecond: 1.5, requestsPerMinute: 1.5, tokensPerMinute: 1.5 };
@@ -29,7 +29,7 @@ const forked = {
   },
 };
 const verification = { verdicts: [], suites: [], faults: [] };
-const criteria = () => [{ id: "c1", text: any("t"), check: { kind: any("file") } }];
+const criteria = () => [data({ id: "c1", text: any("t"), check: { kind: any("file") } })];
 const fetching = async () => new Response("{}", { headers: { "content-type": "application/json" } });
 const server = () => ({
   model: "m",
@@ -206,7 +206,7 @@ export const workspaces: Readonly<Record<string, Door>> = {
     ["compareFork", "openFork", "removeFork", "updateFork"].map((name) => [name, () => [is.steps(), whole(forked), "n"]]),
   ),
   commitFiles: () => [is.steps(), is.workspace(), { message: "m", author: "a", date: real(5) }],
-  mergeFork: () => [is.steps(), whole(forked), "n", { message: "m", author: "a", date: real(5) }],
+  mergeFork: () => [is.steps(), whole(forked), "n", data({ message: "m", author: "a", date: real(5) })],
   memoryWorkspace: () => [{ limits: { files: 5, bytes: 500, fileBytes: 50 }, files: { "a.txt": "a" } }],
   visible: () => ["a", 5],
   refusedSandbox: () => ["r", "h"],
@@ -234,6 +234,6 @@ export const checks: Readonly<Record<string, Door>> = {
   findNondeterminism: () => ["x"],
   stackNamed: () => ["node"],
   stackOf: () => [["a.ts"]],
-  renderVerdicts: () => [[{ id: "c", priority: "must", outcome: "proven", evidence: "e" }]],
+  renderVerdicts: () => [[data({ id: "c", priority: "must", outcome: "proven", evidence: "e" })]],
   renderVerification: () => [or(verification, 5, "x", null, {}, [5])],
 };

@@ -7,8 +7,8 @@
 export class Right {
   readonly value: unknown;
   readonly wrongs: readonly unknown[];
-  /** What may be wrong within it: nothing is within a `whole`, and what is within an `or` is right. */
-  readonly within: "whole" | "right" | "wrong";
+  /** The members within it: a `whole` has none, those of an `or` are right, and data may have more of them. */
+  readonly within: "whole" | "right" | "wrong" | "data";
 
   constructor(value: unknown, wrongs: readonly unknown[], within: Right["within"]) {
     this.value = value;
@@ -17,7 +17,7 @@ export class Right {
   }
 }
 
-/** Where a value of more kinds than one is right. */
+/** A value of an option for which several kinds are right. */
 export function or(value: unknown, ...wrongs: readonly unknown[]): Right {
   return new Right(value, wrongs, "right");
 }
@@ -27,7 +27,12 @@ export function options(value: object, ...wrongs: readonly unknown[]): Right {
   return new Right(value, wrongs, "wrong");
 }
 
-/** Where any value is right. */
+/** Data of a model, a tool or a user, to which a newer version may have added members. */
+export function data(value: object): Right {
+  return new Right(value, wrongsOf(value), "data");
+}
+
+/** A value of an option for which any value is right. */
 export function any(value: unknown): Right {
   return new Right(value, [], "right");
 }
@@ -55,7 +60,7 @@ const UNKNOWN = "unheardOf";
 
 /** Every way to have one argument, or one member of an argument, wrong. */
 export function wrongCalls(make: () => readonly unknown[]): readonly Wrong[] {
-  return places(make(), []).flatMap(({ path, wrongs }) =>
+  return places(make(), [], false).flatMap(({ path, wrongs }) =>
     wrongs.map((value) => ({ place: path.join("."), value, given: bare(make(), path, value) as readonly unknown[] })),
   );
 }
@@ -70,12 +75,14 @@ interface Place {
   readonly wrongs: readonly unknown[];
 }
 
-function places(value: unknown, path: readonly string[]): readonly Place[] {
+function places(value: unknown, path: readonly string[], isInData: boolean): readonly Place[] {
   const here = path.length === 0 ? [] : [{ path, wrongs: wrongsOf(value) }];
-  const held = value instanceof Right && value.within === "wrong" ? value.value : value;
+  const isData = isInData || (value instanceof Right && value.within === "data");
+  const held = value instanceof Right && ["wrong", "data"].includes(value.within) ? value.value : value;
   const inner = !isBranch(held) ? {} : Array.isArray(held) && path.length > 0 ? held.slice(0, 1) : held;
-  const unknown = path.length === 1 && isBranch(held) && !Array.isArray(held) ? [{ path: [...path, UNKNOWN], wrongs: [1] }] : [];
-  return [...here, ...unknown, ...Object.entries(inner).flatMap(([name, member]) => places(member, [...path, name]))];
+  const hasOptions = path.length > 0 && isBranch(held) && !Array.isArray(held) && !isData;
+  const unknown = hasOptions ? [{ path: [...path, UNKNOWN], wrongs: [1] }] : [];
+  return [...here, ...unknown, ...Object.entries(inner).flatMap(([name, member]) => places(member, [...path, name], isData))];
 }
 
 /** Puts a wrong value at a place, and takes the marks away. */

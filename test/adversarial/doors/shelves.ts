@@ -5,7 +5,7 @@ import { formFields } from "../../../src/client/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
 import type { Door, Instances } from "./core.ts";
 import { is, role } from "./kit.ts";
-import { any, or, whole } from "./right.ts";
+import { any, data, or, whole } from "./right.ts";
 
 const form = z.toJSONSchema(z.object({ a: z.string() })) as never;
 const field = () => or(formFields(form)[0], 5, "x", null, {}, [5]);
@@ -30,7 +30,7 @@ export const shelves: Readonly<Record<string, Door>> = {
   formFields: () => [or(form, 5, "x", null, [5]), ["a"]],
   readField: () => [field(), "x"],
   checkAnswer: () => [or({ kind: "choices", choices: [{ value: "x" }] }, 5, "x", null, [5]), any("x")],
-  faultsText: () => [[{ path: "a", text: "t" }]],
+  faultsText: () => [[data({ path: "a", text: "t" })]],
   scriptedModel: () => [or(["ok"], 5, null, {}), { id: "i", price, maxOutputTokens: 5, latency: () => 1, clock: is.clock() }],
   cassetteJournal: () => [cassette()],
   readCassette: () => ["/dev/null/nowhere"],
@@ -70,7 +70,7 @@ export const shelves: Readonly<Record<string, Door>> = {
       until: "design",
       review: true,
       reviewModel: is.model(),
-      rounds: { small: 2 },
+      rounds: { S: 2 },
       engineers: 2,
       verificationShare: 0.2,
       verify: async () => undefined,

@@ -10,7 +10,7 @@ import { describeInBrowser, expectSoon, offlineFile, testBrowser } from "./watch
 
 /** Steps of the slider that are measured. */
 const STEPS = 60;
-/** How many times as long a frame of the long run may take as one of the short run; frames as short as FRAME are not compared. */
+/** The most times as long that a frame of the long run may take as one of the short run; frames as short as FRAME are not compared. */
 const MOST_GROWTH = 4;
 const FRAME = 40;
 

@@ -135,7 +135,7 @@ export function eventRow(page: Page, text: string): Locator {
   return page.locator(".event", { hasText: text }).first();
 }
 
-/** How the run stands, in a word. */
+/** The state of the run, in a word. */
 export function badge(page: Page): Promise<string | null> {
   return page.locator(".run-head .badge").first().textContent();
 }

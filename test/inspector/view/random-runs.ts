@@ -12,7 +12,7 @@ import { live } from "../../properties/lives.ts";
 import { shuffled } from "../../properties/outside.ts";
 import { rolesOf, teamSketch } from "../../properties/random-team.ts";
 
-/** How a random run is made: its team, its scheduler, the bound of its mailboxes, and where its first process dies. */
+/** The plan of a random run: its team, its scheduler, the bound of its mailboxes, and where its first process dies. */
 export const runSketch = fc.record({
   team: teamSketch,
   scheduler: fc.constantFrom<SchedulerOption>("rounds", "eager", "live", "shuffled", "events", { name: "poisson", rate: 0.5 }),
@@ -24,7 +24,7 @@ export const runSketch = fc.record({
 
 const NAMES = ["Una", "Vic", "Wim"] as const;
 
-/** How a random run whose team changes is made: what the boss changes in each of its turns. */
+/** The plan of a random run whose team changes: the changes of the boss in each of its turns. */
 export const changingSketch = fc.record({
   turns: fc.array(fc.array(fc.record({ hires: fc.boolean(), name: fc.constantFrom(...NAMES) }), { maxLength: 3 }), {
     minLength: 1,

@@ -1,4 +1,4 @@
-/** What a well-formed XML text has: its elements with their attributes, and its texts. */
+/** The parts of a well-formed XML text: its elements with their attributes, and its texts. */
 export interface XmlParts {
   readonly elements: readonly { readonly name: string; readonly attributes: ReadonlyMap<string, string> }[];
   readonly texts: readonly string[];

@@ -30,7 +30,7 @@ const step = {
 };
 delete (step as { round?: number }).round;
 
-/** What is thrown for a value that is no event. */
+/** Returns the error for a value that is no event. */
 function refusal(value: unknown): JournalError {
   try {
     parseEvent(value);

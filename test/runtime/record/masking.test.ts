@@ -19,7 +19,7 @@ import { eventsOf } from "../../team/recorded.ts";
 const Act = defineAction({ name: "Act", run: () => undefined });
 const KEY = "sk-abcdefghijklmnopqrstuvwx";
 const SECRET = "hunter2-and-more";
-/** What JSON writes otherwise than it is. */
+/** A text that JSON writes with escapes. */
 const MULTILINE = 'begin "key"\nline two\\end';
 
 /** Everything that was recorded of a team's run, as text; and what came of it. */

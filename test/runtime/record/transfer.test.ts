@@ -35,7 +35,7 @@ async function collected(from: AsyncIterable<string>): Promise<string[]> {
   return all;
 }
 
-/** What an import of these lines is refused with; nothing of it is left. */
+/** The error of an import of these lines; nothing of it is left. */
 async function refusal(given: Iterable<string>, o: ImportOptions = {}): Promise<JournalError> {
   const journal = memoryJournal();
   const error: unknown = await importRun(journal, given, o).catch((thrown: unknown) => thrown);

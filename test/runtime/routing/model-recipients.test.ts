@@ -118,7 +118,7 @@ describe("Directory.D4 Outbox.O4 a recipient that a model wrote", () => {
       const imported = memoryJournal();
       await importRun(imported, exportRun(journal, "r"));
       expect(await eventsOf(imported, "r")).toEqual(events);
-      // What an effect publishes is not published again from the record, whatever its address.
+      // A message of an effect is not published again from the record, whatever its address.
       if (way === "a tool that sends") continue;
       expect((await team().replay("r").result).status).toBe("finished");
       const cut = events.findIndex(({ type }) => type === "act.ended");

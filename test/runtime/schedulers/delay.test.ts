@@ -20,7 +20,7 @@ function sender(name: string, delays: readonly number[]): Role {
   });
 }
 
-/** What the role Ear hears, with the round in which it hears it. */
+/** The messages that the role Ear hears, with the round in which it hears it. */
 async function heard(roles: readonly Role[], options: EnvironmentOptions = {}, rounds = 100) {
   const log: string[] = [];
   const environment = new Environment({ seed: 1, ...options });

@@ -156,7 +156,7 @@ describe.each([
   ["that waited", true],
   ["that was over at once", false],
 ])("Activation.A3 a closed context of an activation %s", (_kind, waits) => {
-  /** What a role kept of its context, after its activation. */
+  /** Returns the context that a role kept after its activation. */
   async function keptAfter(
     live: (rc: RoleContext) => void | Promise<void> = () => {},
   ): Promise<{ rc: RoleContext; environment: Environment }> {
