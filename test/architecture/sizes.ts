@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 109_965;
+export const MAX_LINES = 110_020;
 /** Names of all entries. */
 export const MAX_NAMES = 544;
 
@@ -19,7 +19,7 @@ export const LINES: Readonly<Record<string, number>> = {
   actions: 4_317,
   roles: 2_520,
   adapters: 12_402,
-  agent: 4_356,
+  agent: 4_371,
   checks: 4_871,
   cli: 10_848,
   client: 933,
@@ -32,8 +32,8 @@ export const LINES: Readonly<Record<string, number>> = {
   message: 661,
   model: 5_725,
   research: 5_881,
-  role: 2_400,
-  runtime: 13_258,
+  role: 2_414,
+  runtime: 13_284,
   server: 3_005,
   shards: 789,
   team: 3_272,
