@@ -8,7 +8,17 @@ import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { fieldFault, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../tool/question-form.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
-import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
+import {
+  answersText,
+  callLines,
+  changesFiles,
+  explanation,
+  isPermission,
+  type PermissionQuestion,
+  type ReadFile,
+  typedAnswer,
+  wholeCall,
+} from "./permission.ts";
 import { labelledLines, linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
 import type { Session } from "./session.ts";
@@ -89,11 +99,13 @@ function askPermission(session: Session, question: PermissionQuestion, read: Rea
   const { screen } = session;
   return screen.aside(async () => {
     screen.print([screen.style.strong(`${shown(question.role, 60)} asks to use ${shown(question.tool, 60)}:`), ...callLines(question)], 4);
+    const isChange = await changesFiles(question, read);
     for (;;) {
-      screen.print([screen.style.faint(answersText(question))], 2);
+      screen.print([screen.style.faint(answersText(question, isChange))], 2);
       const typed = typedAnswer(await answerTo(session, question, signal));
       if (typed.kind === "answer") return typed.text;
       if (typed.kind === "change") return { args: await changedCall(session, question, signal) };
+      if (typed.kind === "explain") screen.print(explanation(question, isChange), 13);
       if (typed.kind === "show") screen.print(await wholeCall(question, read, screen.style), 4);
     }
   });
