@@ -147,8 +147,8 @@ export class Screen {
   }
 
   /** Where lines are plain each has its time; on a terminal it stays above what is drawn. */
-  #printChecks({ who, isGreen, text }: CheckLine): void {
-    const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks  ${text}`)}`;
+  #printChecks({ who, whose, isGreen, text }: CheckLine): void {
+    const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks${whose}  ${text}`)}`;
     if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
     else this.print([`  ${line}`], 4);
   }
