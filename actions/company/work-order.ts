@@ -145,7 +145,7 @@ export function sharedParts(order: WorkOrder): readonly PromptPart[] {
     ...saidParts(order),
     [
       "Product",
-      `${name}, size ${size}, stack ${stack}${page === undefined ? "" : BESIDE}. Files of every such project: ${layout.join(", ")}.${isBeside === true ? "" : WRITTEN}`,
+      `${name}, size ${size}, stack ${stack}${page === undefined ? "" : BESIDE}. Files of every such project: ${layout.join(", ")}.${isChange ? "" : named(name)}${isBeside === true ? "" : WRITTEN}`,
     ],
     [isChange ? "Rules of the stack, where the project has no ways of its own" : "Rules of the stack", bullets(rules)],
     ["Packages", mayInstall === true ? INSTALL : ""],
@@ -155,6 +155,10 @@ export function sharedParts(order: WorkOrder): readonly PromptPart[] {
     ["Wrong before you came; leave it alone", bullets(failedBefore ?? [])],
     ["Design", design === undefined ? "" : renderDesign(design)],
   ];
+}
+
+function named(name: string): string {
+  return ` Unless the user's words name it otherwise, they call it ${name}.`;
 }
 
 export function changingParts({ assumptions, criteria }: Pick<WorkOrder, "assumptions" | "criteria">): readonly PromptPart[] {

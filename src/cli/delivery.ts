@@ -58,6 +58,13 @@ export function deliveryOf(messages: readonly Message[]): DeliveryReport | undef
   return undefined;
 }
 
+const NamedSchema = z.object({ kind: z.enum(["order", "delivery"]), name: z.string().min(1).max(100) });
+
+/** The name that a product manager has given the product; undefined before that. */
+export function productName(messages: readonly Pick<Message, "instructContent">[]): string | undefined {
+  return messages.map(({ instructContent }) => NamedSchema.safeParse(instructContent).data?.name).findLast((name) => name !== undefined);
+}
+
 /** The results of checks in the form of a delivery, for work that no company has done. */
 export function proofReport(verification: unknown, isDone: boolean): DeliveryReport {
   const none = { complaints: [], assumptions: [], summary: "", round: 0 };
@@ -96,8 +103,10 @@ type Outcome = DeliveryReport["verification"]["verdicts"][number]["outcome"];
 
 const ORDER: readonly Outcome[] = ["failed", "not checked", "judged", "proven"];
 
-export function unprovenText(delivery: DeliveryReport | undefined): string {
-  if (delivery === undefined) return "Not done: the company did not come as far as a delivery.";
+/** @param name of the product, which begins the sentence. A project that is changed or proven has its own */
+export function unprovenText(delivery: DeliveryReport | undefined, name?: string): string {
+  const notDone = name === undefined ? "Not done" : `${shown(name, 60)} is not done`;
+  if (delivery === undefined) return `${notDone}: the company did not come as far as a delivery.`;
   const { verification, complaints } = delivery;
   const { verdicts, faults, suites, notChecked } = verification;
   if (notChecked !== undefined) return `Not checked: ${shown(notChecked, EVIDENCE)}`;
@@ -112,7 +121,7 @@ export function unprovenText(delivery: DeliveryReport | undefined): string {
     ...(faults.length === 0 ? [] : [plural(faults.length, "fault")]),
     ...(open === 0 ? [] : [plural(open, "open objection")]),
   ];
-  return `Not done: ${parts.length === 0 ? "no criterion of priority P0 is proven" : parts.join("; ")}.`;
+  return `${notDone}: ${parts.length === 0 ? "no criterion of priority P0 is proven" : parts.join("; ")}.`;
 }
 
 const CHECK_EVIDENCE = 160;

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
@@ -61,7 +62,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const { files, by, usage, rounds, delivery, isSpec } = report;
   const { style, folder, age, width } = facts;
   const all: readonly Fact[] = [
-    ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
+    ["Project", `${projectText(report, folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
     ["Tests", by !== "company" || isSpec === true || delivery !== undefined ? undefined : testsText(report, style)],
     ...(delivery === undefined ? [] : deliveryRows(delivery, style)),
     ...failureRows(report.failures, style),
@@ -80,6 +81,11 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const labels = Math.max(...all.map(([label, text]) => (text === undefined ? 0 : label.length)));
   const lines = labelledLines(all, { style, width, labels: labels + 1, margin: 2 });
   return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...lines, ...closing(report, facts)];
+}
+
+/** The folder was named before the product was: it keeps its name, because a run is resumed in it. */
+export function projectText({ name, out }: Pick<ResultReport, "name" | "out">, folder: string): string {
+  return name === undefined || basename(out) === name ? shown(folder) : `${shown(name, 60)}, in ${shown(folder)}`;
 }
 
 function deniedText({ denied = [] }: ResultReport, style: Style): string | undefined {
@@ -142,7 +148,7 @@ function answerLines({ answer }: ResultReport): readonly string[] {
 }
 
 function headline(
-  { status, tests, exitCode, delivery, error, files, cost, isSpec }: ResultReport,
+  { status, tests, exitCode, delivery, name, error, files, cost, isSpec }: ResultReport,
   { style, roundLimit, budget = 0 }: SummaryFacts,
 ): string {
   const kept = files.length === 0 ? "Nothing was written yet." : "What was written is kept.";
@@ -150,7 +156,8 @@ function headline(
     case "finished":
       if (isSpec === true) return style.good("The criteria are written. Do the work, or let anybody do it, and prove it.");
       if (tests?.tests === "failed") return style.bad("The project is written, but its tests fail.");
-      return exitCode === 6 ? style.bad(unprovenText(delivery)) : style.good("Done.");
+      if (exitCode === 6) return style.bad(unprovenText(delivery, name));
+      return style.good(name === undefined ? "Done." : `${shown(name, 60)} is done.`);
     case "rounds":
       return style.warn(
         `Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`,

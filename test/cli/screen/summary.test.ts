@@ -66,6 +66,15 @@ describe("summaryLines", () => {
     `);
   });
 
+  it("names the project as its product manager does, and the folder where it has another name", () => {
+    const named = { name: "number-game", out: "/home/me/workspace/2048" };
+    expect(told(named).split("\n")[0]).toBe("number-game is done.");
+    expect(row("Project", named)).toBe("Project  number-game, in workspace/2048 (5 files)");
+    expect(row("Project", { ...named, name: "2048" })).toBe("Project  workspace/2048 (5 files)");
+    expect(told({ ...named, exitCode: 6 }).split("\n")[0]).toBe("number-game is not done: the company did not come as far as a delivery.");
+    expect(told({ ...named, name: "a\u001b[2J" })).not.toContain("\u001b");
+  });
+
   it.each<[string, Partial<ResultReport>, string]>([
     ["known", {}, "Cost     $0.0123"],
     [
