@@ -155,7 +155,8 @@ const TOPIC = /(?:^|\n## Your role\n[^\n]*\n\n)# ([^\n]*)/;
 export function saidText({ said }: ActEnded): string {
   const parts = said.map(({ message }) => {
     const delivery = deliveryOf([message]);
-    if (delivery !== undefined) return `${message.causeBy} (${outcomesText(delivery)})`;
+    const outcomes = delivery && outcomesText(delivery);
+    if (outcomes !== undefined) return outcomes === "" ? message.causeBy : `${message.causeBy} (${outcomes})`;
     const tests = testsOf([message]);
     if (tests === undefined) return message.causeBy;
     return `${message.causeBy} (${tests.tests === "failed" ? `${tests.failed} of ${tests.total} failed` : tests.tests})`;
