@@ -20,6 +20,7 @@ import {
   tokensText,
   wrapped,
 } from "./text.ts";
+import { keepWarnings, type Unseen, warningLines } from "../kept-warnings.ts";
 import { questionRows } from "./question.ts";
 
 const SHOWN_FAILURES = 3;
@@ -33,7 +34,9 @@ export interface SummaryFacts extends TextStyle {
   readonly modelId: string;
   readonly price: ModelPrice | undefined;
   readonly age: number;
-  readonly warnings: number;
+  readonly warnings: Unseen;
+  /** The file that has all warnings; undefined where all are printed. */
+  readonly warningsIn: string | undefined;
 }
 
 export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "budget"> & {
@@ -42,8 +45,12 @@ export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "
 
 export async function printSummary(session: Session, report: ResultReport, { model, ...facts }: ResultFacts): Promise<void> {
   const { host, screen, json } = session;
-  if (json !== undefined) return json.write(report);
-  const known = { modelId: model.id, price: model.price, age: screen.age, warnings: screen.unseenWarnings };
+  const warnings = screen.unseenWarnings;
+  const told = [...warnings].map(([text, times]) => ({ text, times }));
+  if (json !== undefined) return json.write(told.length === 0 ? report : { ...report, warnings: told });
+  // Where they cannot be kept, all are printed.
+  const warningsIn = await keepWarnings(session, warnings, report).catch(() => undefined);
+  const known = { modelId: model.id, price: model.price, age: screen.age, warnings, warningsIn };
   const lines = summaryLines(report, { ...resultStyle(session), ...facts, ...known });
   host.stdout.write(`${[...lines, ...differenceLines(report)].join("\n")}\n`);
 }
@@ -251,10 +258,8 @@ function lookRows({ files, change, out }: ResultReport, folder: string): readonl
   ];
 }
 
-function closing({ deadLetters }: ResultReport, { style, warnings }: SummaryFacts): readonly string[] {
-  const notes = [
-    ...(deadLetters === 0 ? [] : [`${plural(deadLetters, "message")} reached no role`]),
-    ...(warnings === 0 ? [] : [`${plural(warnings, "warning")} not shown; see them with --verbose`]),
-  ];
-  return notes.length === 0 ? [] : ["", style.faint(`  ${notes.join("; ")}.`)];
+function closing({ deadLetters }: ResultReport, { style, warnings, warningsIn }: SummaryFacts): readonly string[] {
+  const dead = deadLetters === 0 ? [] : [style.faint(`  ${plural(deadLetters, "message")} reached no role.`)];
+  const lines = [...dead, ...warningLines(warnings, warningsIn, style)];
+  return lines.length === 0 ? [] : ["", ...lines];
 }
