@@ -29,7 +29,7 @@ export function typedAnswer(line: string): TypedAnswer {
 }
 
 /** The answers to a call, with what each does. `show diff` is one where the call changes files, and `show` where it is shown in part. */
-export function answersTo(
+function answersTo(
   { tool, role, args }: PermissionQuestion,
   hasDiff: boolean,
 ): readonly (readonly [answer: string, does: string])[] {
