@@ -29,10 +29,7 @@ export function typedAnswer(line: string): TypedAnswer {
 }
 
 /** The answers to a call, with what each does. `show diff` is one where the call changes files, and `show` where it is shown in part. */
-function answersTo(
-  { tool, role, args }: PermissionQuestion,
-  hasDiff: boolean,
-): readonly (readonly [answer: string, does: string])[] {
+function answersTo({ tool, role, args }: PermissionQuestion, hasDiff: boolean): readonly (readonly [answer: string, does: string])[] {
   const show: readonly [string, string] | undefined = hasDiff
     ? ["show diff", "shows what it changes in the files, and asks again"]
     : argumentLines(args).length > MAX_LINES + 1
