@@ -4,8 +4,15 @@ export function sections(title: string, parts: readonly (readonly [heading: stri
   return `${[`# ${title}`, ...filled.map(([heading, text]) => `## ${heading}\n\n${text.trim()}`)].join("\n\n")}\n`;
 }
 
+/** Points without text are left out. */
 export function bullets(points: readonly string[]): string {
-  return points.map((point) => `- ${point.trim().replace(/\n/g, "\n  ")}`).join("\n");
+  const filled = points.filter((point) => point.trim() !== "");
+  return filled.map((point) => `- ${point.trim().replace(/\n/g, "\n  ")}`).join("\n");
+}
+
+/** The label alone where there is no text. */
+export function labelled(label: string, text: string): string {
+  return text.trim() === "" ? label : `${label}: ${text.trim()}`;
 }
 
 export function shortened(text: string, limit: number): string {

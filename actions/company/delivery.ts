@@ -4,7 +4,7 @@ import { stackNames } from "../../src/checks/stacks.ts";
 import { isRed } from "../../src/checks/verification.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
-import { bullets, sections } from "../markdown.ts";
+import { bullets, labelled, sections } from "../markdown.ts";
 import type { GateRequest } from "./project-gate.ts";
 import { forkFolder, isDelivery, isOrder, newestOrder, type WorkOrder, WorkOrderSchema, type WorkTask } from "./work-order.ts";
 
@@ -164,9 +164,9 @@ export function renderDelivery(delivery: Delivery): string {
         ),
       ),
     ],
-    ["Faults", bullets(faults.map(({ kind, file, message }) => `${kind}${file === undefined ? "" : ` in ${file}`}: ${message}`))],
-    ["Open objections", bullets(open.map(({ id, text, state }) => `${id} (${state}): ${text}`))],
-    ["Review", review === undefined ? "" : `${review.reasons} ${review.accepts ? "Accepted." : "Not accepted."}`],
+    ["Faults", bullets(faults.map(({ kind, file, message }) => labelled(`${kind}${file === undefined ? "" : ` in ${file}`}`, message)))],
+    ["Open objections", bullets(open.map(({ id, text, state }) => labelled(`${id} (${state})`, text)))],
+    ["Review", review === undefined ? "" : `${review.reasons.trim()} ${review.accepts ? "Accepted." : "Not accepted."}`],
     ["Not merged", bullets(unmerged.map(unmergedLine))],
     ["Covered by no criterion", bullets(uncovered)],
     ["Assumptions", bullets(assumptions)],
@@ -193,10 +193,10 @@ export function passedFiles(suites: Verification["suites"]): ReadonlySet<string>
 }
 
 function unmergedLine({ id, title, by, why, keptIn }: UnmergedTask): string {
-  const place = keptIn === undefined ? "" : ` What there is of it is in ${keptIn}.`;
-  return `${id}, "${title}"${by === undefined ? "" : ` by ${by}`}: ${why}${place}`;
+  const place = keptIn === undefined ? "" : `What there is of it is in ${keptIn}.`;
+  return labelled(`${id}, "${title}"${by === undefined ? "" : ` by ${by}`}`, `${why.trim()} ${place}`);
 }
 
 function verdictLine({ id, priority, outcome, by, evidence }: Verdict): string {
-  return `${id} (${priority}) ${outcome}${by === "nothing" ? "" : ` by ${by}`}: ${evidence}`;
+  return labelled(`${id} (${priority}) ${outcome}${by === "nothing" ? "" : ` by ${by}`}`, evidence);
 }

@@ -59,10 +59,12 @@ interface ProjectGateOptions {
 export interface GateRequest extends Pick<VerifyRequest, "criteria" | "depth">, Partial<Pick<VerifyRequest, "planned" | "stack">> {
   /** Marks of {@link problemsOf} from before the work: they do not count. */
   readonly failedBefore?: readonly string[] | undefined;
+  /** The id of the task whose tests they are; undefined: the whole project is checked. */
+  readonly task?: string | undefined;
 }
 
-export function testRequest({ failedBefore }: Pick<WorkOrder, "failedBefore">): GateRequest {
-  return { criteria: [], failedBefore, depth: "quick" };
+export function testRequest({ failedBefore }: Pick<WorkOrder, "failedBefore">, task?: string): GateRequest {
+  return { criteria: [], failedBefore, depth: "quick", task };
 }
 
 /** Runs the project's checks as recorded steps. What was green for the same bytes and the same request is not run twice. */
@@ -83,8 +85,8 @@ export class ProjectGate {
     return new ProjectGate({ workspace, sandbox: this.#sandbox, missingForPages: this.#missingForPages }, this.#cache);
   }
 
-  async check(steps: Pick<RoleContext["steps"], "step">, { failedBefore = [], ...request }: GateRequest): Promise<Verification> {
-    const spec = { kind: "step", name: "verify project", request, fresh: true };
+  async check(steps: Pick<RoleContext["steps"], "step">, { failedBefore = [], task, ...request }: GateRequest): Promise<Verification> {
+    const spec = { kind: "step", name: "verify project", request, shown: task === undefined ? undefined : { task }, fresh: true };
     const isGreen = (found: Verification): boolean => !isRed(withoutOldFaults(found, failedBefore));
     const { root } = this.workspace;
     const found = await steps.step(spec, ({ signal }) => this.#cache.verify({ ...request, root, signal }, isGreen));

@@ -160,9 +160,9 @@ export class TaskBoard {
     return { ...task, state: "merged", note: undefined };
   }
 
-  #checked(ctx: BoardContext, { order, fork }: ReportedTask): Promise<Verification> {
+  #checked(ctx: BoardContext, { order, task, fork }: ReportedTask): Promise<Verification> {
     const gate = this.#gate.at(this.#project().forks.workspace(fork));
-    return gate.check(ctx.steps, testRequest(order));
+    return gate.check(ctx.steps, testRequest(order, task.id));
   }
 
   /** The plan is only remembered where no one gets a message. */

@@ -2,7 +2,7 @@ import { type Criterion, CriterionSchema } from "../../src/checks/index.ts";
 import { partsOf, stackNames } from "../../src/checks/stacks.ts";
 import type { Message } from "../../src/index.ts";
 import { z } from "zod";
-import { bullets } from "../markdown.ts";
+import { bullets, labelled } from "../markdown.ts";
 import type { ProjectFile } from "../project-files.ts";
 import { parted, type PromptPart } from "../prompt.ts";
 
@@ -145,7 +145,7 @@ export function sharedParts(order: WorkOrder): readonly PromptPart[] {
     ...saidParts(order),
     [
       "Product",
-      `${name}, size ${size}, stack ${stack}${page === undefined ? "" : BESIDE}. Files of every such project: ${layout.join(", ")}.${isBeside === true ? "" : WRITTEN}`,
+      `${name}, size ${size}, stack ${stack}${page === undefined ? "" : BESIDE}. Files of every such project: ${layout.join(", ")}.${isChange ? "" : named(name)}${isBeside === true ? "" : WRITTEN}`,
     ],
     [isChange ? "Rules of the stack, where the project has no ways of its own" : "Rules of the stack", bullets(rules)],
     ["Packages", mayInstall === true ? INSTALL : ""],
@@ -155,6 +155,10 @@ export function sharedParts(order: WorkOrder): readonly PromptPart[] {
     ["Wrong before you came; leave it alone", bullets(failedBefore ?? [])],
     ["Design", design === undefined ? "" : renderDesign(design)],
   ];
+}
+
+function named(name: string): string {
+  return ` Unless the user's words name it otherwise, they call it ${name}.`;
 }
 
 export function changingParts({ assumptions, criteria }: Pick<WorkOrder, "assumptions" | "criteria">): readonly PromptPart[] {
@@ -191,7 +195,7 @@ function renderCriterion(criterion: Criterion): string {
 }
 
 function renderDesign({ approach, files }: SystemDesign): string {
-  return `${approach}\n${bullets(files.map(({ path, purpose }) => `${path}: ${purpose}`))}`;
+  return filledLines([approach, bullets(files.map(({ path, purpose }) => labelled(path, purpose)))]);
 }
 
 /** The only part that differs between the engineers comes last. */
@@ -200,18 +204,22 @@ function taskParts({ tasks = [], task: id }: WorkOrder): readonly PromptPart[] {
   if (own === undefined) return [["The work of the engineers", bullets(tasks.map(taskResult))]];
   return [
     ["The tasks, each of one engineer", bullets(tasks.map(taskLine))],
-    ["Your task", [taskLine(own), ...(own.tests.length === 0 ? [] : [`Its tests: ${own.tests.join(", ")}.`]), own.note ?? ""].join("\n")],
+    ["Your task", filledLines([taskLine(own), own.tests.length === 0 ? "" : `Its tests: ${own.tests.join(", ")}.`, own.note ?? ""])],
   ];
 }
 
+function filledLines(lines: readonly string[]): string {
+  return lines.filter((line) => line.trim() !== "").join("\n");
+}
+
 function taskLine({ id, title, owns, needs }: WorkTask): string {
-  return `${id}: ${title}. It writes ${owns.join(", ")}.${needs.length === 0 ? "" : ` It needs ${needs.join(", ")}.`}`;
+  return `${id}: ${title}.${owns.length === 0 ? "" : ` It writes ${owns.join(", ")}.`}${needs.length === 0 ? "" : ` It needs ${needs.join(", ")}.`}`;
 }
 
 function taskResult(task: WorkTask): string {
   const { state, note, keptIn } = task;
   const parts = [taskLine(task), state === "merged" ? "Merged." : "Not merged.", note, keptIn && "take_work brings the unfinished files."];
-  return parts.filter((part) => part !== undefined).join(" ");
+  return parts.flatMap((part = "") => (part.trim() === "" ? [] : [part.trim()])).join(" ");
 }
 
 export function forkFolder(name: string): string {

@@ -31,7 +31,7 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
   const toolsIn = (folder: Workspace, order?: WorkOrder, task?: WorkTask, shown: ShownText = () => undefined): readonly Tool[] => {
     const refuse = (path: string): string | undefined => refusal(path, task);
     const judge = (verification: Verification): string | undefined => task && taskFaults(verification, task, order?.tasks ?? []);
-    const own = { judge, asked: order && testRequest(order), refuse, shown, noDisputeOfChecks: NO_DISPUTE };
+    const own = { judge, asked: order && testRequest(order, task?.id), refuse, shown, noDisputeOfChecks: NO_DISPUTE };
     return companyTools({ ...options, workspace: folder, gate: gate.at(folder) }, own);
   };
   const profile = "Engineer";

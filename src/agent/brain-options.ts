@@ -9,6 +9,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { checkBudget } from "../model/budget-pool.ts";
 import { callPolicy, type CallPolicy, checkTuning } from "../model/call.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -47,6 +48,11 @@ export interface BrainOptions extends CallRules {
   readonly systemPrompt?: string;
   /** The last message of every request in which it decides what to do; never stored. */
   readonly nextStepPrompt?: string;
+  /**
+   * Returns what came meanwhile, such as the words of a user. It is called before each step but the first, and adds to the conversation; the
+   * model reads it in that step. What comes during the last step is not asked for.
+   */
+  readonly news?: () => readonly ChatMessage[];
   /** A role's `ctx.steps`. Default: nothing is recorded. */
   readonly steps?: StepPort;
   readonly clock?: Clock;
@@ -79,7 +85,7 @@ export const brainOptions: Known<BrainOptions> = {
   ...kinds.each(kinds.text, "name", "systemPrompt", "nextStepPrompt"),
   permissions: kinds.object,
   calls: kinds.options(callPolicy),
-  ...kinds.each(kinds.function, "approve", "ask"),
+  ...kinds.each(kinds.function, "approve", "ask", "news"),
   ...kinds.each(
     kinds.checked,
     "deps",

@@ -90,12 +90,12 @@ export class Brain {
 
   /** @param inner the run as a part of an activation or of a call of a tool @internal */
   work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
-    const { toolChoice = "auto", output, steps } = this.#options;
+    const { toolChoice = "auto", output, steps, news } = this.#options;
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
     const span = spanOf(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o.tell ?? (() => {}), { spender, steps: steps ?? inner });
     const { net, maxSteps } = this;
-    return new BrainRun({ net, memory, context, span, inner, maxSteps, output: zodOf(output) as z.ZodType | undefined, toolChoice });
+    return new BrainRun({ net, memory, context, span, inner, maxSteps, output: zodOf(output) as z.ZodType | undefined, toolChoice, news });
   }
 
   /** Undefined outside an activation and a tool call. @internal */
@@ -147,6 +147,7 @@ interface BrainRunParts {
   readonly maxSteps: number;
   readonly output: z.ZodType | undefined;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
+  readonly news: BrainOptions["news"];
 }
 
 interface Working {
@@ -241,6 +242,7 @@ export class BrainRun {
       if (memory.done) break;
       if (await context.isLooping()) return this.#end("loop");
       this.#progress = { at: "between", next: await working.state.nextState(memory) };
+      await this.#hear();
     }
     return this.#finish();
   }
@@ -250,6 +252,13 @@ export class BrainRun {
     checkToolChoice(toolChoice, memory.tools);
     await closeOpenCalls(memory);
     return net.startOf(memory);
+  }
+
+  /** A server refuses words between calls and their results, so news wait while calls are open. */
+  async #hear(): Promise<void> {
+    const { memory, news } = this.#parts;
+    const came = memory.nextAction === undefined ? (news?.() ?? []) : [];
+    if (came.length > 0) await memory.update(came);
   }
 
   /** Undefined when no step is left for it. */

@@ -144,6 +144,12 @@ const KNOWN_RUNS: Commands = {
     continues: true,
     load: async () => (await import("./commands/resume.ts")).tell,
   },
+  "stop <id>": {
+    text: "stop a run that another process drives, or take it from the queue; resume or submit continues it",
+    args: { id: RUN },
+    options: ["The record:", "store", ...FLEET, { grace: "how long to wait for its owner (default 30s)" }],
+    load: async () => (await import("./commands/fleet.ts")).stop,
+  },
   "hire <id> <role>": {
     text: "hire a role of its crew into a run, finished or not; it starts nothing",
     args: { id: RUN, role: "a role of the crew, or one that it has in reserve" },
@@ -243,12 +249,6 @@ const FLEET_COMMANDS: Commands = {
     args: { id: RUN },
     options: [...FLEET, { out: "a folder that is missing or empty (default: the id of the run)" }, "workspaces"],
     load: async () => (await import("./commands/fleet.ts")).bring,
-  },
-  "stop <id>": {
-    text: "stop a run in whatever process, or take it from the queue; submit with its id continues it",
-    args: { id: RUN },
-    options: [...FLEET, { grace: "how long to wait for its owner (default 30s)" }],
-    load: async () => (await import("./commands/fleet.ts")).stop,
   },
   drain: {
     text: "ask workers to give their runs back and to end, and wait until they have",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { labelled } from "../../actions/markdown.ts";
 import type { Message } from "../message/message.ts";
 import { type Fact, plural, shown, type Style } from "./screen/text.ts";
 
@@ -58,6 +59,13 @@ export function deliveryOf(messages: readonly Message[]): DeliveryReport | undef
   return undefined;
 }
 
+const NamedSchema = z.object({ kind: z.enum(["order", "delivery"]), name: z.string().min(1).max(100) });
+
+/** The name that a product manager has given the product; undefined before that. */
+export function productName(messages: readonly Pick<Message, "instructContent">[]): string | undefined {
+  return messages.map(({ instructContent }) => NamedSchema.safeParse(instructContent).data?.name).findLast((name) => name !== undefined);
+}
+
 /** The results of checks in the form of a delivery, for work that no company has done. */
 export function proofReport(verification: unknown, isDone: boolean): DeliveryReport {
   const none = { complaints: [], assumptions: [], summary: "", round: 0 };
@@ -96,11 +104,13 @@ type Outcome = DeliveryReport["verification"]["verdicts"][number]["outcome"];
 
 const ORDER: readonly Outcome[] = ["failed", "not checked", "judged", "proven"];
 
-export function unprovenText(delivery: DeliveryReport | undefined): string {
-  if (delivery === undefined) return "Not done: the company did not come as far as a delivery.";
+/** @param name of the product, which begins the sentence. A project that is changed or proven has its own */
+export function unprovenText(delivery: DeliveryReport | undefined, name?: string): string {
+  const notDone = name === undefined ? "Not done" : `${shown(name, 60)} is not done`;
+  if (delivery === undefined) return `${notDone}: the company did not come as far as a delivery.`;
   const { verification, complaints } = delivery;
   const { verdicts, faults, suites, notChecked } = verification;
-  if (notChecked !== undefined) return `Not checked: ${shown(notChecked, EVIDENCE)}`;
+  if (notChecked !== undefined) return labelled("Not checked", shown(notChecked, EVIDENCE));
   const failed = verdicts.filter(({ outcome }) => outcome === "failed").map(({ id }) => shown(id, 20));
   const missing = verdicts.filter(({ priority, outcome }) => priority === "P0" && (outcome === "not checked" || outcome === "judged"));
   const open = complaints.filter(({ state }) => state !== "answered").length;
@@ -112,7 +122,7 @@ export function unprovenText(delivery: DeliveryReport | undefined): string {
     ...(faults.length === 0 ? [] : [plural(faults.length, "fault")]),
     ...(open === 0 ? [] : [plural(open, "open objection")]),
   ];
-  return `Not done: ${parts.length === 0 ? "no criterion of priority P0 is proven" : parts.join("; ")}.`;
+  return `${notDone}: ${parts.length === 0 ? "no criterion of priority P0 is proven" : parts.join("; ")}.`;
 }
 
 const CHECK_EVIDENCE = 160;
@@ -123,19 +133,19 @@ export function checksText(value: unknown) {
   const parsed = VerificationReportSchema.safeParse(value);
   if (!parsed.success) return undefined;
   const { verdicts, suites, faults, notChecked } = parsed.data;
-  if (notChecked !== undefined) return { isGreen: false, text: `not checked: ${shown(notChecked, CHECK_EVIDENCE)}` };
+  if (notChecked !== undefined) return { isGreen: false, text: labelled("not checked", shown(notChecked, CHECK_EVIDENCE)) };
   const proven = verdicts.filter(({ outcome }) => outcome === "proven").length;
   const problems = [
     ...verdicts
       .filter(({ outcome }) => outcome === "failed")
-      .map(({ id, evidence }) => `${shown(id, 20)} failed: ${shown(inOneLine(evidence), CHECK_EVIDENCE).replace(/\.$/, "")}`),
+      .map(({ id, evidence }) => labelled(`${shown(id, 20)} failed`, shown(inOneLine(evidence), CHECK_EVIDENCE).replace(/\.$/, ""))),
     ...suites
       .filter(({ kind }) => kind !== "passed")
       .map(({ language, kind, failed, total, reason }) => {
-        const why = reason === undefined ? "" : `, ${shown(inOneLine(reason), CHECK_EVIDENCE)}`;
+        const why = isBlank(reason) ? "" : `, ${shown(inOneLine(reason ?? ""), CHECK_EVIDENCE)}`;
         return `tests in ${language}: ${kind === "failed" ? `${failed} of ${total} failed` : `${kind}${why}`}`;
       }),
-    ...faults.map((fault) => `${faultName(fault)}: ${shown(inOneLine(fault.message), CHECK_EVIDENCE)}`),
+    ...faults.map((fault) => labelled(faultName(fault), shown(inOneLine(fault.message), CHECK_EVIDENCE))),
   ];
   const passed = suites.filter(({ kind }) => kind === "passed").reduce((sum, suite) => sum + suite.passed, 0);
   const parts = [
@@ -151,33 +161,41 @@ export function checksText(value: unknown) {
 export function deliveryRows(delivery: DeliveryReport, style: Style): readonly Fact[] {
   const { verification, complaints, assumptions, uncovered = [], reason, unmerged = [] } = delivery;
   const { verdicts, suites, faults } = verification;
+  const rules = uncovered.filter((rule) => !isBlank(rule)).map(inOneLine);
   const sorted = verdicts.toSorted((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome));
   const isAllProven = verdicts.every(({ outcome }) => outcome === "proven");
   const paint = (outcome: Outcome): ((text: string) => string) =>
     outcome === "proven" ? style.good : outcome === "failed" ? style.bad : style.warn;
   return [
-    ...(reason === undefined ? [] : [["Ended", style.warn(shown(inOneLine(reason), EVIDENCE))] as Fact]),
-    ["Criteria", (isAllProven ? style.good : style.warn)(outcomesText(delivery))],
+    ...(isBlank(reason) ? [] : [["Ended", style.warn(shown(inOneLine(reason ?? ""), EVIDENCE))] as Fact]),
+    ["Criteria", verdicts.length === 0 ? undefined : (isAllProven ? style.good : style.warn)(outcomesText(delivery))],
     ...sorted
       .slice(0, SHOWN)
       .map(({ id, outcome, evidence }): Fact => [
         "",
-        `${paint(outcome)(`${shown(id, 20)} ${outcome}`)} ${shown(inOneLine(evidence), EVIDENCE)}`,
+        `${paint(outcome)(`${shown(id, 20)} ${outcome}`)} ${shown(inOneLine(evidence), EVIDENCE)}`.trimEnd(),
       ]),
     ...(sorted.length > SHOWN ? [["", `and ${sorted.length - SHOWN} more, see docs/acceptance.json`] as Fact] : []),
     ...suites.map((suite): Fact => ["Tests", suiteText(suite, style)]),
-    ...faults.map((fault): Fact => ["Fault", style.bad(shown(`${faultName(fault)}: ${inOneLine(fault.message)}`, EVIDENCE))]),
+    ...faults.map((fault): Fact => ["Fault", style.bad(shown(labelled(faultName(fault), inOneLine(fault.message)), EVIDENCE))]),
     ...complaints
       .filter(({ state }) => state !== "answered")
-      .map(({ id, text, state }): Fact => ["Objection", style.warn(shown(`${id} (${state}): ${inOneLine(text)}`, EVIDENCE))]),
+      .map(({ id, text, state }): Fact => ["Objection", style.warn(shown(labelled(`${id} (${state})`, inOneLine(text)), EVIDENCE))]),
     ...unmerged.map((task): Fact => ["Not merged", style.warn(shown(unmergedText(task), EVIDENCE))]),
-    ...(uncovered.length === 0 ? [] : [["No check", style.warn(shown(`rules ${uncovered.map(inOneLine).join("; ")}`, EVIDENCE))] as Fact]),
-    ...assumptions.map((text): Fact => ["Assumed", shown(text, EVIDENCE)]),
+    ...(rules.length === 0 ? [] : [["No check", style.warn(shown(`rules ${rules.join("; ")}`, EVIDENCE))] as Fact]),
+    ...assumptions.filter((text) => !isBlank(text)).map((text): Fact => ["Assumed", shown(text, EVIDENCE)]),
   ];
 }
 
+function isBlank(text: string | undefined): boolean {
+  return (text ?? "").trim() === "";
+}
+
 function unmergedText({ id, title, by, why, keptIn }: NonNullable<DeliveryReport["unmerged"]>[number]): string {
-  return `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${keptIn === undefined ? "" : `, kept in ${keptIn}`}: ${inOneLine(why)}`;
+  return labelled(
+    `${id}, ${title}${by === undefined ? "" : `, by ${by}`}${keptIn === undefined ? "" : `, kept in ${keptIn}`}`,
+    inOneLine(why),
+  );
 }
 
 function faultName({ kind, file }: { readonly kind: string; readonly file?: string | undefined }): string {
@@ -190,7 +208,7 @@ function suiteText(
 ): string {
   const counts = `${language}: ${passed} of ${total} passed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
   if (kind === "passed") return style.good(counts);
-  return style.bad(`${counts}; ${kind}${reason === undefined ? "" : `: ${shown(reason, EVIDENCE)}`}`);
+  return style.bad(labelled(`${counts}; ${kind}`, shown(reason ?? "", EVIDENCE)));
 }
 
 /** Evidence quotes output, which a check may have escaped: line ends become bars, tabs and returns get their usual escapes. */

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { abortReason } from "../kernel/abort.ts";
+import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import { AbortedError, UsageError, WaitingError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
@@ -8,7 +8,17 @@ import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { fieldFault, filledIn, type FormField, formFields, readField } from "../tool/form-fields.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../tool/question-form.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
-import { answersText, callLines, isPermission, type PermissionQuestion, type ReadFile, typedAnswer, wholeCall } from "./permission.ts";
+import {
+  answersText,
+  callLines,
+  changesFiles,
+  explanation,
+  isPermission,
+  type PermissionQuestion,
+  type ReadFile,
+  typedAnswer,
+  wholeCall,
+} from "./permission.ts";
 import { labelledLines, linesOf, MAX_QUESTION, shown, type Style } from "./screen/text.ts";
 import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
 import type { Session } from "./session.ts";
@@ -56,9 +66,11 @@ export function humanPort(
   return (question, { signal }) => {
     if (question.tool !== undefined && allowed.includes(question.tool)) return "always";
     if (!isTerminal) throw waiting(question);
-    const answer = last.then(() =>
-      isPermission(question) ? askPermission(session, question, read, signal) : askPerson(session, question, signal),
-    );
+    const answer = last.then(() => {
+      // It may have been answered from elsewhere while another one was asked.
+      throwIfAborted(signal);
+      return isPermission(question) ? askPermission(session, question, read, signal) : askPerson(session, question, signal);
+    });
     last = answer.catch(() => undefined);
     return answer;
   };
@@ -70,22 +82,15 @@ function waiting({ id, text, role }: HumanQuestion): WaitingError {
 
 export function askPerson(session: Session, question: HumanQuestion, signal: AbortSignal): Promise<Json> {
   const { screen, host } = session;
-  const { role, text, to, form, deadline } = question;
+  const { role, text, to, form } = question;
   return screen.aside(async () => {
     const lines = text.split("\n").map((line) => `  ${shown(line, MAX_QUESTION)}`);
     const until = deadlineText(question, host.clock.now());
     const asked = `${shown(role)} asks ${to === undefined ? "you" : shown(to, 60)}:`;
     screen.print([screen.style.strong(asked), ...lines, ...(until === undefined ? [] : [screen.style.faint(`  ${until}`)])], 2);
-    try {
-      if (form !== undefined) return await fillIn({ ...question, form }, terminalOf(session, question, signal));
-      const answer = await answerTo(session, question, signal);
-      return answer.trim() === "" && question.default !== undefined ? question.default : answer;
-    } catch (error) {
-      const now = host.clock.now();
-      if (signal.aborted && deadline !== undefined && deadline <= now)
-        screen.print(["", screen.style.warn(`  ${deadlineText(question, now) ?? ""}`)], 2);
-      throw error;
-    }
+    if (form !== undefined) return fillIn({ ...question, form }, terminalOf(session, question, signal));
+    const answer = await answerTo(session, question, signal);
+    return answer.trim() === "" && question.default !== undefined ? question.default : answer;
   });
 }
 
@@ -94,11 +99,13 @@ function askPermission(session: Session, question: PermissionQuestion, read: Rea
   const { screen } = session;
   return screen.aside(async () => {
     screen.print([screen.style.strong(`${shown(question.role, 60)} asks to use ${shown(question.tool, 60)}:`), ...callLines(question)], 4);
+    const isChange = await changesFiles(question, read);
     for (;;) {
-      screen.print([screen.style.faint(answersText(question))], 2);
+      screen.print([screen.style.faint(answersText(question, isChange))], 2);
       const typed = typedAnswer(await answerTo(session, question, signal));
       if (typed.kind === "answer") return typed.text;
       if (typed.kind === "change") return { args: await changedCall(session, question, signal) };
+      if (typed.kind === "explain") screen.print(explanation(question, isChange), 13);
       if (typed.kind === "show") screen.print(await wholeCall(question, read, screen.style), 4);
     }
   });
@@ -116,10 +123,20 @@ function terminalOf(session: Session, question: HumanQuestion, signal: AbortSign
   return { style: screen.style, print: (lines) => screen.print(lines, 4), read: () => answerTo(session, question, signal) };
 }
 
-async function answerTo({ host, interruptions }: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
-  const answer = await promptLine(host, interruptions, "> ", signal);
-  if (answer === undefined) throw waiting(question);
-  return answer;
+async function answerTo({ host, interruptions, screen }: Session, question: HumanQuestion, signal: AbortSignal): Promise<string> {
+  try {
+    const answer = await promptLine(host, interruptions, "> ", signal);
+    if (answer === undefined) throw waiting(question);
+    return answer;
+  } catch (error) {
+    if (signal.aborted && !interruptions.signal.aborted) {
+      const { deadline = Infinity } = question;
+      const now = host.clock.now();
+      const why = deadline <= now ? deadlineText(question, now) : "It was answered elsewhere, or is not asked any more.";
+      screen.print(["", screen.style.warn(`  ${why ?? ""}`)], 2);
+    }
+    throw error;
+  }
 }
 
 export async function agrees({ host, screen, interruptions }: Session, question: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { formatCost } from "../model/money.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { ProjectPlace } from "../workspace/existing-project.ts";
 import type { ProjectChanges } from "../workspace/project-changes.ts";
-import { deliveryOf, testsOf } from "./delivery.ts";
+import { deliveryOf, productName, testsOf } from "./delivery.ts";
 import { exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Worker } from "./settings.ts";
@@ -57,6 +57,7 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
   const { status, runId, rounds, usage, byRole, byModel, failures, fork } = result;
   const tests = testsOf(result.messages);
   const delivery = deliveryOf(result.messages);
+  const name = change === undefined ? productName(result.messages) : undefined;
   const isProven = facts.proves ? delivery?.isDone === true : undefined;
   const cost: { readonly known: number; readonly unpriced: number } = result.cost;
   const error = result.error && facts.describe(result.error);
@@ -64,7 +65,7 @@ export function resultReport(result: RunResult, facts: ReportFacts) {
   const { answer, denied } = by === "company" ? {} : answerIn(result, facts.output);
   return {
     type: "result" as const,
-    ...{ status, exitCode, runId, rounds, by, isSpec, answer, denied, commit, change, out, files, delivery },
+    ...{ status, exitCode, runId, rounds, by, isSpec, answer, denied, commit, change, out, name, files, delivery },
     tests: tests ?? null,
     ...{ usage, byRole, byModel, isScripted, failures, store, fork },
     cost: { ...cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },

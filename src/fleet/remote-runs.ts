@@ -15,10 +15,10 @@ import { RunState } from "../runtime/record/run-state.ts";
 import { errorFrom } from "../runtime/run-failure.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedResult } from "../team/drive.ts";
+import { answering } from "../team/answering.ts";
 import { hiring, publishing, retiring, type RunCommand } from "../team/publishing.ts";
 import type { FollowedRun, LocalRuns, RemoteRequest, RemoteRuns } from "../team/remote-runs.ts";
 import type { Run, RunEntry, RunControls } from "../team/run.ts";
-import { answeredUnderWay } from "../team/runs.ts";
 
 const MAX_TRIES = 3;
 
@@ -133,7 +133,8 @@ class CommandedRuns implements RemoteRuns {
       }
       case "answer":
         // An owner that only makes a change is gone in a moment.
-        throw local.find(id) === undefined ? unowned(id) : answeredUnderWay(id);
+        if (local.find(id) === undefined) throw unowned(id);
+        return local.change(id, answering(local.parts, command.question, command.answer as Json));
       case "stop":
         return this.#find(id).stop(command.reason);
       case "pause":

@@ -29,7 +29,12 @@ export type RoleAgentOptions = Pick<
 const RECENT = 200;
 const LATER = 1_000;
 
-/** Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. */
+/**
+ * Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. Words of users that come for the
+ * role meanwhile enter the conversation before the next step. The role remembers them then, so they are no news of its next activation; if the
+ * activation fails, they are. An answer of a step shows in the record which words had come before it, so the agent that runs again hears them
+ * at the same step.
+ */
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
   const action = spec.actions[0];
   const cause = action?.name ?? role.name;
@@ -98,6 +103,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     maxSteps: spec.maxReactLoop,
     clock: rc.clock,
     ...defined({ output, deps: rc.toolDeps }),
+    news: () => heard(rc),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
@@ -105,6 +111,12 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   const run = agent.run(task, { signal: rc.signal });
   for await (const event of run) if (event.type === "warning") rc.logger.warn(event.text);
   return run.result;
+}
+
+function heard<S>(rc: RoleContext<S>): readonly ChatMessage[] {
+  const came = rc.heard?.() ?? [];
+  for (const message of came) rc.memory.add(message);
+  return came.map((message) => asHeard(rc, message));
 }
 
 function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {

@@ -173,6 +173,8 @@ export interface RoleContext<S = CustomState> {
   readonly spec?: RoleSpec;
   /** The state of the activation's loop of thinking and acting. @internal */
   loop?: ReactLoop | undefined;
+  /** Messages from outside that came for the role before its last answer was recorded, and that it does not remember yet. @internal */
+  heard?(): readonly Message[];
   /** Called when an action starts. @internal */
   actionStarted?(action: string): void;
   /** Called with the error of an action. @internal */

@@ -20,7 +20,8 @@ import type { Observed, ObservedOf } from "./record/event.ts";
 import { RunLog } from "./record/run-log.ts";
 import { copyState } from "./record/state-form.ts";
 import type { RunState } from "./record/run-state.ts";
-import { Answerer } from "./steps/answerer.ts";
+import { Answerer, type AnswererParts } from "./steps/answerer.ts";
+import type { Persons } from "./steps/persons.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
 import { Engine, type RunBounds } from "./engine.ts";
 import {
@@ -77,6 +78,7 @@ export class Environment {
   readonly #mask: Mask;
   /** @internal */
   readonly engine: Engine;
+  readonly #answerer: Answerer;
   readonly #hired: HiredRoles;
   readonly #opening: Opening | undefined;
   readonly #own: OwnRun | undefined;
@@ -112,22 +114,15 @@ export class Environment {
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
     this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
+    const asking = { clock, logger, seed: state.seed, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
+    this.#answerer = this.#answererWith(asking);
     this.engine = new Engine({
       log: this.#log,
       clock,
       driver,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       onFailure: options.onFailure ?? "stop",
-      answerer: new Answerer({
-        ...options,
-        clock,
-        logger,
-        seed: state.seed,
-        requirePrice: backing.requirePrice ?? false,
-        company: { description: this.description, colleagues: (teamAt) => this.#hired.namesAt(teamAt) },
-        isPlayedByModel: (name, teamAt) => this.#hired.roleAt(name, teamAt)?.human === false,
-        tell: announcer.telling,
-      }),
+      answerer: this.#answerer,
       hired: this.#hired,
       opening: this.#opening,
       logger,
@@ -138,6 +133,15 @@ export class Environment {
       mode: backing.mode ?? "live",
       edges: backing.edges === undefined ? loaderOf(options.edges, () => this.engine) : () => backing.edges,
       announcer,
+    });
+  }
+
+  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell">): Answerer {
+    return new Answerer({
+      ...this.#options,
+      ...parts,
+      company: { description: this.description, colleagues: (teamAt) => this.#hired.namesAt(teamAt) },
+      isPlayedByModel: (name, teamAt) => this.#hired.roleAt(name, teamAt)?.human === false,
     });
   }
 
@@ -276,6 +280,11 @@ export class Environment {
   /** Reports a warning to the logger and to the listeners of the notice `warning`. */
   warn(text: string): void {
     this.engine.warn(undefined, text);
+  }
+
+  /** Those who are asked now. @internal */
+  get persons(): Persons {
+    return this.#answerer.persons;
   }
 
   /** Records the end of the run, if it has not moved and its journal still takes events, and returns the result. @internal */

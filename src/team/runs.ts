@@ -287,7 +287,7 @@ function isOwned(error: unknown): boolean {
   return isCode(error, "RUN_OWNED");
 }
 
-/** Returns the error for an answer to a run that is not at rest. */
+/** Returns the error for an answer to a question that nobody is being asked while other roles of its run work. */
 export function answeredUnderWay(runId: string): UsageError {
   return new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
 }

@@ -25,10 +25,11 @@ import { poolsFor } from "./bounds.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt } from "./publishing.ts";
+import { answering, isGiven } from "./answering.ts";
 import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
 import { Reserve, rolesNone, Roster } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
-import { answeredUnderWay, ideaDiffers, Runs } from "./runs.ts";
+import { ideaDiffers, Runs } from "./runs.ts";
 import type { Settlement, SettleOptions } from "./settle.ts";
 import type { SubmitOptions } from "./run-driver.ts";
 import {
@@ -241,12 +242,13 @@ export class Team {
   }
 
   /**
-   * Answers a question to a person and resumes the run that waits for it. Resolves when the answer is recorded.
+   * Answers a question to a person, and resumes the run that waits for it. In a run under way, also of another process, the answer counts in
+   * place of the person who is being asked. Resolves when the answer is recorded.
    *
    * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
    * @param answer a string, or for a question with a form also a JSON value that the form takes; see `checkAnswer`
-   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form; `OPTION_INVALID` when the run is under way, or the
-   * answer to a question without a form is no string
+   * @throws UsageError `QUESTION_ANSWER_INVALID` when the answer does not fit the form; `OPTION_INVALID` when the run is under way and asks
+   * nobody this, or the answer to a question without a form is no string
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`; `QUESTION_EXPIRED` when its deadline has
    * passed and the next resume takes its default; `QUESTION_GIVEN_UP` when its role was retired, or its activation ended without it
    */
@@ -257,13 +259,15 @@ export class Team {
       const question = await findQuestion(run.journal, run.state, questionId, run.controls.signal);
       return resumeRun(run, o, { first: [answerTo(question, answer, { mask: run.mask, now: this.#now() })] });
     };
+    const given = answering(this.#parts, questionId, answer);
     const local = async (): Promise<Run> => {
-      if (this.#runs.find(runId) !== undefined) throw answeredUnderWay(runId);
+      const underWay = this.#runs.find(runId);
+      if (underWay !== undefined && (await isGiven(underWay, given))) return underWay;
       const run = this.#runs.launch({ id: runId, options: { ...o, onOwned }, drive });
       await run.started;
       return run;
     };
-    const command = { do: "answer", question: questionId, answer } as const;
+    const command = given.command(this.#parts.mask);
     return this.#runs.localOrRemote({ runId, local, command, resultOf: () => this.resume(runId, o), signal: undefined });
   }
 

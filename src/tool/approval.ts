@@ -13,6 +13,8 @@ export interface ApprovalRequest {
   /** Invisible and steering characters are escaped; a long call is cut, with a mark. */
   readonly text: string;
   readonly tool: string;
+  /** The tool's description of itself, for the person; it is not recorded with the question. */
+  readonly description: string;
   readonly args: JsonObject;
   /** Its `args` is the schema of the tool's parameters. */
   readonly form: QuestionForm;
@@ -35,6 +37,7 @@ interface Approval {
 interface AskedCall {
   readonly role: string;
   readonly tool: string;
+  readonly description: string;
   readonly args: JsonObject;
   readonly parameters: JsonObject;
   /** The fault in the arguments of the last answer. */
@@ -60,7 +63,7 @@ export const APPROVAL_STEP = { kind: "human", name: "approve" } as const;
 export async function askPermission(
   steps: StepPort,
   approve: Approver,
-  { role, tool, args, parameters, fault }: AskedCall,
+  { role, tool, description, args, parameters, fault }: AskedCall,
   signal: AbortSignal,
 ): Promise<Approval> {
   const call = `May ${escapedText(role)} use the tool "${tool}"?\n${cutText(escapedText(JSON.stringify(args, null, 2)), SHOWN_CALL)}`;
@@ -72,7 +75,7 @@ export async function askPermission(
   const answer = await steps.step<unknown>({ ...APPROVAL_STEP, request: { role, question: text, tool, args }, shown }, async (door) => {
     const both = AbortSignal.any([signal, door.signal]);
     try {
-      return await approve({ id: door.key, role, text, tool, args, form }, { signal: both });
+      return await approve({ id: door.key, role, text, tool, description, args, form }, { signal: both });
     } catch (error) {
       const interruption = interruptionIn(error);
       if (interruption !== undefined) throw interruption;
@@ -100,6 +103,8 @@ export interface HumanQuestion {
   readonly role: string;
   /** The tool that it may use or not, where that is the question. "always" allows all calls of it in this run. */
   readonly tool?: string | undefined;
+  /** The tool's description of itself. Undefined for a question that is read from the record. */
+  readonly description?: string | undefined;
   /** Arguments of the call. The answer `{ args }` allows it with others. */
   readonly args?: JsonObject | undefined;
   /** Undefined: any text. */

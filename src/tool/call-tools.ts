@@ -100,7 +100,7 @@ async function permit(
   }
   let fault: string | undefined;
   for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
-    const asked = { role, tool: tool.name, args: json, parameters: tool.spec.parameters, fault };
+    const asked = { role, tool: tool.name, description: tool.description, args: json, parameters: tool.spec.parameters, fault };
     const { isGiven, words, args } = await askPermission(steps, approve, asked, signal);
     if (!isGiven) {
       const said = words === "" ? "" : ` and said: ${words}`;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent, planAndSolve, reflexion } from "../../src/agent/index.ts";
 import type { AgentOptions } from "../../src/agent/agent.ts";
+import { ChatMessage } from "../../src/model/chat-message.ts";
 import { defineTool } from "../../src/tool/tool.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 
@@ -32,6 +33,20 @@ it("gives each call outside a run a key of its own: a service takes calls of one
   await agent.run("x").result;
   expect(keys).toHaveLength(2);
   expect(new Set(keys).size).toBe(2);
+});
+
+describe("news", () => {
+  it("are in the conversation before each step but the first, and after the results of calls", async () => {
+    let asked = 0;
+    const look = noting();
+    const { agent, model } = agentOf([calls(call("look")), calls(call("look", {}, "look_2")), "done"], {
+      tools: [look],
+      news: () => [ChatMessage.user(`news ${(asked += 1)}`)],
+    });
+    expect((await agent.run("go").result).status).toBe("finished");
+    expect(model.calls.map(({ messages }) => messages.at(-1)?.content)).toEqual(["go", "news 1", "news 2"]);
+    expect(model.calls.at(-1)?.messages.map(({ role }) => role)).toEqual("user assistant tool user assistant tool user".split(" "));
+  });
 });
 
 describe("the permissions of an agent's tools", () => {

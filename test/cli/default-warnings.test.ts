@@ -21,7 +21,7 @@ describe("warnings of a team without a logger", () => {
     const host = fakeHost();
     const code = await inSession(host, flags, async ({ screen }) => {
       await strayed();
-      expect(screen.unseenWarnings).toBe(isPrinted ? 0 : 1);
+      expect(screen.unseenWarnings.size).toBe(isPrinted ? 0 : 1);
       return 0;
     });
     expect(code).toBe(0);

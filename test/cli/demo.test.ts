@@ -30,7 +30,7 @@ describe("troupe demo", () => {
     ];
     expect(told).not.toContain(-1);
     expect(told).toEqual(told.toSorted((a, b) => a - b));
-    expect(stdout.match(/^Done\.$/gm)).toHaveLength(2);
+    expect(stdout.match(/^\S+ is done\.$/gm)).toHaveLength(2);
     expect(stdout).toContain("A3 proven");
     expect(stdout + stderr).not.toContain("\\u{a}");
     expect(readFileSync(join(cwd, "workspace/shopping/src/cli.mjs"), "utf8")).toContain("withoutBought");

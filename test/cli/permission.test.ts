@@ -1,7 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callLines, type PermissionQuestion, wholeCall } from "../../src/cli/permission.ts";
+import {
+  answersText,
+  callLines,
+  changesFiles,
+  explanation,
+  type PermissionQuestion,
+  type ReadFile,
+  wholeCall,
+} from "../../src/cli/permission.ts";
 import { main } from "../../src/cli/program.ts";
 import { styleFor, withoutCodes } from "../../src/cli/screen/text.ts";
 import type { JsonObject } from "../../src/kernel/json.ts";
@@ -23,6 +32,36 @@ describe("a call in question", () => {
   });
 });
 
+describe("the answers to a call", () => {
+  const none: ReadFile = () => Promise.resolve(undefined);
+
+  it("offer a diff for changes of files alone", async () => {
+    for (const [args, isChange] of [
+      [{ command: "create", path: "a.md", content: "x" }, true],
+      [{ files: [{ path: "a.md", content: "x" }] }, true],
+      [{ command: "ls -l" }, false],
+      [{ path: "a.md" }, false],
+      [{ url: "https://example.com", content: "x" }, false],
+      [{}, false],
+    ] as const) {
+      const asked = question(args);
+      expect(await changesFiles(asked, none)).toBe(isChange);
+      expect(answersText(asked, isChange).includes("diff")).toBe(isChange);
+      for (const answer of ["yes", "no", "always", "change"]) expect(explanation(asked, isChange).join("\n")).toContain(`  ${answer} `);
+    }
+  });
+
+  it("follow the path, the command and the address, wherever the call has them", () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(["path", "command", "url", "content", "overwrite", "line"], { minLength: 1 }), (names) => {
+        const lines = callLines(question(Object.fromEntries(names.map((name) => [name, "x"]))));
+        const first = ["path", "command", "url"].filter((name) => names.includes(name));
+        expect(lines.map((line) => line.trim().split(" ")[0])).toEqual([...first, ...names.filter((name) => !first.includes(name))]);
+      }),
+    );
+  });
+});
+
 const NEW = { command: "create", path: "note.txt", content: "buy milk\n" };
 const MORE = { command: "insert", path: "note.txt", line: 1, new: "buy bread" };
 
@@ -30,15 +69,14 @@ describe("an agent at the terminal", () => {
   it("shows the change before it is allowed, and asks again", async () => {
     await using stub = await serving(calls("editor", NEW), { text: "written" });
     const host = terminalHost();
-    host.answers("", "d", "y");
+    host.answers("", "?", "d", "y");
     expect(await main(host, ["agent", "note it", "--yes", ...reach(stub), "--out", "notes", "--no-color"])).toBe(0);
     const said = withoutCodes(host.stderr.text);
     expect(said).toMatch(
-      /Agent asks to use editor:\n {2}command +create\n {2}content +buy milk\n {2}overwrite +false\n {2}path +note\.txt\nAnswer /,
+      /Agent asks to use editor:\n {2}path +note\.txt\n {2}command +create\n {2}content +buy milk\n {2}overwrite +false\nAnswer /,
     );
-    expect(
-      said.match(/Answer yes, no, always \(editor, for the rest of this run\), change \(its\s+arguments\) or show diff/g),
-    ).toHaveLength(3);
+    expect(said.match(/Answer yes, no, always \(editor, for the rest of this run\), change,\s+show\s+diff,\s+\?\./g)).toHaveLength(4);
+    expect(said).toMatch(/editor says: [^]*\n {2}yes +allows this call\n[^]*\n {2}show diff +shows what/);
     expect(said).toMatch(/note\.txt\n {2}\+ buy milk\n/);
     expect(readFileSync(join(host.cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
   });

@@ -213,7 +213,7 @@ describe("a run that another living process owns", () => {
     };
     const team = new Team({ journal: telling, roles: [role], secrets: ["hunter2"] });
     await team.send("r", createMessage("it is hunter2"));
-    await expect(team.answer("r", "q", "hunter2")).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    await expect(team.answer("r", "q", "hunter2")).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
     const run = team.resume("r");
     await run.started;
     run.stop("because of hunter2");

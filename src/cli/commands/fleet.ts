@@ -16,11 +16,12 @@ import { recordedState } from "../../runtime/snapshot/snapshot.ts";
 import { eventsOf, type JobInfo, submitRun } from "../../team/run-driver.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
 import { type Fleet, knownRun, LOOK, MAX_JOBS, recordedRun, untilBegun, withFleet, workerFolders } from "../fleet.ts";
-import { folderName, secretsIn } from "../host.ts";
+import { folderName, secretsIn, valueIn } from "../host.ts";
 import { type IdeaSource, ideaSource, readIdea } from "../idea.ts";
 import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
-import { onlyQuestion } from "../stored-run.ts";
+import { conflict } from "../settings.ts";
+import { onlyQuestion, withRun } from "../stored-run.ts";
 import { ageText, counted, plural, shown } from "../screen/text.ts";
 import { printLines, printTable, report, type Session } from "../session.ts";
 import { eventLines } from "./runs-events.ts";
@@ -188,20 +189,48 @@ async function* followed({ host, interruptions }: Session, journal: Journal, run
 }
 
 export function stop(session: Session, flags: Flags, id: string): Promise<void> {
-  const limit = flags.grace ?? STOP_LIMIT;
+  return isOfFleet(session, flags) ? stopInFleet(session, flags, id) : stopHere(session, flags, id);
+}
+
+/** True for a run of the fleet, false for one of a store, which other processes of this machine drive. */
+function isOfFleet({ host }: Session, { store, journal, schema, engine }: Flags): boolean {
+  const isNamed = [journal, schema, engine].some((given) => given !== undefined);
+  if (store !== undefined && isNamed) throw conflict("Expected --store, or the options of a fleet, got both. Name the place of the run.");
+  return isNamed || (store === undefined && valueIn(host.env, "TROUPE_JOURNAL") !== undefined);
+}
+
+function stopInFleet(session: Session, flags: Flags, id: string): Promise<void> {
   return withFleet(session, flags, async (fleet) => {
     const { journal, driver } = fleet;
     const runId = await knownRun(fleet, id);
     await driver.cancel(runId);
-    const last = await lastOf(journal, runId);
-    if (isUnderWay(last) && (await isCommanded(session, journal, runId, limit))) await untilEnded(session, journal, runId, limit);
     const name = shown(runId, 60);
-    const next =
-      last.last === undefined
-        ? `is taken from the queue. It had not begun, so its idea is gone. To begin it: troupe submit --team <name> --id ${name} "..."`
-        : `is stopped. To continue it: troupe submit --id ${name}`;
-    await report(session, `${name} ${next}`, { type: "stopped", run: runId });
+    const { last } = await lastOf(journal, runId);
+    const begin = `It had not begun, so its idea is gone. To begin it: troupe submit --team <name> --id ${name} "..."`;
+    if (last === undefined) return stopped(session, runId, `is taken from the queue. ${begin}`);
+    await isStopped(session, journal, runId, flags);
+    await stopped(session, runId, `is stopped. To continue it: troupe submit --id ${name}`);
   });
+}
+
+function stopHere(session: Session, flags: Flags, id: string): Promise<void> {
+  return withRun(session, flags, id, async ({ journal, option }, runId) => {
+    const next = `To continue it: troupe resume ${shown(runId, 60)}${option}`;
+    if (await isStopped(session, journal, runId, flags)) return stopped(session, runId, `is stopped. ${next}`);
+    const expected = `Expected a run that a process drives, but none drives ${shown(runId, 60)}`;
+    throw new UsageError("RUN_AT_REST", `${expected}, so there is nothing to stop. ${next}`);
+  });
+}
+
+function stopped(session: Session, runId: string, how: string): Promise<void> {
+  return report(session, `${shown(runId, 60)} ${how}`, { type: "stopped", run: runId });
+}
+
+/** Has the owner of a run stop it, and waits for its end. Returns false for a run without an owner. */
+async function isStopped(session: Session, journal: Journal, runId: string, { grace: limit = STOP_LIMIT }: Flags): Promise<boolean> {
+  if (!isUnderWay(await lastOf(journal, runId)) || !(await isCommanded(session, journal, runId, limit))) return false;
+  await untilEnded(session, journal, runId, limit);
+  return true;
 }
 
 function isUnderWay({ last }: LastEvent): boolean {

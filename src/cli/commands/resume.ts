@@ -1,12 +1,13 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
-import { maskSecrets } from "../../kernel/mask.ts";
+import type { Json } from "../../kernel/json.ts";
+import { masked, maskSecrets } from "../../kernel/mask.ts";
 import { giveCommand, isUnowned } from "../../fleet/remote-runs.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
-import { publishing } from "../../team/publishing.ts";
+import { publishing, type RunCommand } from "../../team/publishing.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
@@ -146,24 +147,70 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
   throw new AbortedError(`run ${runId} was not resumed`);
 }
 
+/** Answers the question of a run that another process drives, or continues a run that waits. */
 export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
-  const { host } = session;
+  let asked: Promise<Given> | undefined;
+  // The person is asked once, although the run may change its owner meanwhile.
+  const given = (store: Store, state: RunState): Promise<Given> => (asked ??= givenAnswer(session, store, state, words));
+  return atRestOrOwned(
+    () => withHeldRun(session, flags, id, async (store, run) => answerAtRest(session, store, run, flags, await given(store, run.state))),
+    () =>
+      withRun(session, flags, id, async (store, runId) => {
+        const { question, answer } = await given(store, (await loadRun(store.journal, runId, session.interruptions)).state);
+        const command = { do: "answer", question, answer: masked(maskSecrets(secretsIn(session.host.env)), answer) } as const;
+        if ((await ownersAnswer(session, store, runId, command)) === undefined) return false;
+        const text = `Run ${shown(runId, 100)}, which another process drives, has the answer and goes on.`;
+        await report(session, text, { type: "answered", runId, question });
+        return true;
+      }),
+  );
+}
+
+interface Given {
+  readonly question: string;
+  readonly answer: Json;
+}
+
+async function givenAnswer({ host, ...session }: Session, { journal }: Store, state: RunState, words: readonly string[]): Promise<Given> {
   const { signal } = session.interruptions;
-  return withHeldRun(session, flags, id, async (store, run) => {
-    const { runId, state } = run;
-    const { question: named, text } = chosenQuestion(words, pendingQuestions(state), runId, canAsk(host));
-    const found = await findQuestion(store.journal, state, named, signal);
-    const answer = text === undefined ? await askPerson(session, found, signal) : await answerText(text, host);
-    // Refused before anything else is asked or opened.
-    answerTo(found, answer, { mask: (said) => said, now: host.clock.now() });
-    const begin = (team: Team, o: ResumeOptions): Run => {
-      // The run's result reports a refusal too.
-      team.answer(runId, found.id, answer, o).catch(() => {});
-      // The run is in progress now, so this returns the same run before its first events.
-      return team.resume(runId, o);
-    };
-    return continueRun(session, { store, run, flags, begin });
+  const { question, text } = chosenQuestion(words, pendingQuestions(state), state.runId, canAsk(host));
+  const found = await findQuestion(journal, state, question, signal);
+  const answer = text === undefined ? await askPerson({ host, ...session }, found, signal) : await answerText(text, host);
+  // Refused before anything else is asked or opened.
+  answerTo(found, answer, { mask: (said) => said, now: host.clock.now() });
+  return { question: found.id, answer };
+}
+
+function answerAtRest(session: Session, store: Store, run: LoadedRun, flags: Flags, { question, answer }: Given): Promise<ExitCode> {
+  const { runId } = run;
+  const begin = (team: Team, o: ResumeOptions): Run => {
+    // The run's result reports a refusal too.
+    team.answer(runId, question, answer, o).catch(() => {});
+    // The run is in progress now, so this returns the same run before its first events.
+    return team.resume(runId, o);
+  };
+  return continueRun(session, { store, run, flags, begin });
+}
+
+const MAX_TRIES = 3;
+
+/** Works with a run at rest, or has the process that drives the run do the work. @param byOwner resolves with false if that has left the run */
+async function atRestOrOwned(atRest: () => Promise<ExitCode>, byOwner: () => Promise<boolean>): Promise<ExitCode> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await atRest();
+    } catch (error) {
+      if (!isOwned(error) || tries === MAX_TRIES) throw error;
+    }
+    if (await byOwner()) return 0;
+  }
+}
+
+/** Gives a command to the process that drives a run. Returns undefined if that has left the run, which is then at rest. */
+function ownersAnswer({ interruptions: { signal } }: Session, { journal }: Store, runId: string, command: RunCommand): Promise<unknown> {
+  return giveCommand(journal, runId, command, { signal }).catch((error: unknown) => {
+    if (!isUnowned(error)) throw error;
   });
 }
 
@@ -175,23 +222,19 @@ async function answerText(text: string, host: Host): Promise<string> {
 
 const NAMED_ROLES = 20;
 
-const MAX_TRIES = 3;
-
 /** Gives the message to the process that drives the run, or continues a run that none drives. */
 export async function tell(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   const text = await textOf(session.host, id, words, flags.file);
   let said: Message | undefined;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await tellAtRest(session, flags, id, said ?? text);
-    } catch (error) {
-      if (!isOwned(error) || tries === MAX_TRIES) throw error;
-    }
-    // The message has one id, so that no owner publishes it twice.
-    said ??= createMessage(text, flags.to === undefined ? {} : { sendTo: flags.to });
-    if (await tellOwner(session, flags, id, said)) return 0;
-  }
+  return atRestOrOwned(
+    () => tellAtRest(session, flags, id, said ?? text),
+    () => {
+      // The message has one id, so that no owner publishes it twice.
+      said ??= createMessage(text, flags.to === undefined ? {} : { sendTo: flags.to });
+      return tellOwner(session, flags, id, said);
+    },
+  );
 }
 
 function tellAtRest(session: Session, flags: Flags, id: string, said: Message | string): Promise<ExitCode> {
@@ -214,15 +257,11 @@ function tellAtRest(session: Session, flags: Flags, id: string, said: Message | 
 
 const UNHEARD = "No role hears it: none watches what a user says. Name one: --to <role>.";
 
-/** Has the message recorded by the process that drives the run. Returns false if that has left the run, which is then at rest. */
+/** Has the message recorded by the process that drives the run. Returns false if that has left the run. */
 function tellOwner(session: Session, flags: Flags, id: string, said: Message): Promise<boolean> {
-  return withRun(session, flags, id, async ({ journal }, runId) => {
-    const { signal } = session.interruptions;
-    const change = publishing(messageFor((await loadRun(journal, runId, { signal })).state, said, flags.to));
-    const command = change.command(maskSecrets(secretsIn(session.host.env)));
-    const answer = await giveCommand(journal, runId, command, { signal }).catch((error: unknown) => {
-      if (!isUnowned(error)) throw error;
-    });
+  return withRun(session, flags, id, async (store, runId) => {
+    const change = publishing(messageFor((await loadRun(store.journal, runId, session.interruptions)).state, said, flags.to));
+    const answer = await ownersAnswer(session, store, runId, change.command(maskSecrets(secretsIn(session.host.env))));
     const receipt = answer === undefined ? undefined : change.result(answer);
     if (receipt === undefined || receipt.waits) return false;
     const { message, recipients } = receipt;

@@ -6,6 +6,7 @@ import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
+import { productName } from "../delivery.ts";
 import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../host.ts";
 import type { Flags } from "../options.ts";
@@ -25,7 +26,7 @@ import {
 } from "../screen/text.ts";
 import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
-import { failureRows } from "../screen/summary.ts";
+import { failureRows, projectText } from "../screen/summary.ts";
 import { printResult, resultStyle, type Session } from "../session.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
@@ -120,6 +121,7 @@ function endOf({ state }: LoadedRun) {
 
 function factsOf(session: Session, run: RunDetail, store: Store, short: string): readonly Fact[] {
   const { about, status, questions, budget, parent, files, usage } = run;
+  const name = productName(run.said.map(({ message }) => message));
   const isOurs = about !== undefined && status !== "empty";
   const result = { status: status === "open" || status === "empty" ? "stopped" : status, questions } as const;
   const next = isOurs ? nextSteps(result, { short, store, budget, isForced: false }) : { answers: [] };
@@ -129,7 +131,10 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
     ["Status", statusText(run)],
     ["Fork", parent && `of ${shown(parent.runId, 200)} at event ${parent.at}`],
     ["Model", about && modelText(about)],
-    ["Project", about && `${shown(folderName(session.host, about.out))} (${plural(files.length, "file")} written)`],
+    [
+      "Project",
+      about && `${projectText({ name, out: about.out }, folderName(session.host, about.out))} (${plural(files.length, "file")} written)`,
+    ],
     [
       "Began",
       `${momentText(run.began)} UTC, ${plural(run.events, "event")} in ${elapsed(run.moved - run.began)}, ${run.clock === "rounds" ? plural(run.rounds, "round") : plural(run.activations, "activation")}`,

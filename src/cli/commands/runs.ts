@@ -9,6 +9,7 @@ import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { exportRun, importRun, linesOf } from "../../runtime/record/transfer.ts";
+import { removeWarnings } from "../kept-warnings.ts";
 import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
 import { confirmRemoval } from "../prompt.ts";
@@ -171,11 +172,12 @@ export function runsSettle(session: Session, flags: Flags, id: string): Promise<
 const DEFAULT_AGE = 30 * 86_400_000;
 
 export function runsRm(session: Session, flags: Flags, ...given: string[]): Promise<void> {
-  return withRuns(session, flags, async ({ journal }) => {
+  return withRuns(session, flags, async (store) => {
+    const { journal } = store;
     const chosen = [...new Set(await Promise.all(given.map((id) => storedRun(journal, id))))];
     await assertFree(journal, chosen);
     await confirmRemoval(session, `Forget ${chosen.map((id) => shown(id, 60)).join(", ")}? Their projects stay.`, flags.yes === true);
-    await removeRuns(session, journal, chosen);
+    await removeRuns(session, store, chosen);
     if (session.json === undefined) session.screen.say(`Forgot ${plural(chosen.length, "run")}.`);
   });
 }
@@ -183,23 +185,25 @@ export function runsRm(session: Session, flags: Flags, ...given: string[]): Prom
 export async function runsGc(session: Session, flags: Flags): Promise<void> {
   const { host } = session;
   const before = host.clock.now() - (flags.olderThan ?? DEFAULT_AGE);
-  const { path, removed } = await withRuns(session, flags, async ({ journal, path: file }) => {
+  const { path, removed } = await withRuns(session, flags, async (store) => {
+    const { journal, path: file } = store;
     const infos = await newestRuns(journal, { limit: Number.MAX_SAFE_INTEGER, tallies: true });
     const runs = await summariesOf(journal, infos, session.interruptions.signal);
     const isOld = (moved: number | null): boolean => moved !== null && moved < before;
     const old = runs.filter(({ status, told, moved }) => status === "finished" && told === undefined && isOld(moved)).map(({ id }) => id);
     const question = `Forget ${plural(old.length, "finished run")}? Their projects stay.`;
     await confirmRemoval(session, question, flags.yes === true || old.length === 0);
-    await removeRuns(session, journal, old);
+    await removeRuns(session, store, old);
     return { path: file, removed: old.length };
   });
   const { compactFile, JOURNAL } = await import("../../adapters/sqlite-file.ts");
   await printCompaction(session, () => compactFile(path, JOURNAL), { removed }, `Forgot ${plural(removed, "run")}`);
 }
 
-async function removeRuns({ json }: Session, journal: Journal, ids: readonly string[]): Promise<void> {
+async function removeRuns({ json }: Session, { journal, path }: Store, ids: readonly string[]): Promise<void> {
   for (const runId of ids) {
     await journal.remove(runId);
+    await removeWarnings(path, runId);
     await json?.write({ type: "removed", runId });
   }
 }
@@ -219,7 +223,7 @@ async function assertFree(journal: Journal, ids: readonly string[]): Promise<voi
 
 export function runsForget(session: Session, flags: Flags): Promise<void> {
   const { user, tenant } = flags;
-  return withRuns(session, flags, async ({ journal }) => {
+  return withRuns(session, flags, async ({ journal, path }) => {
     const conversation = flags.conversation === undefined ? undefined : await storedRun(journal, flags.conversation);
     const scope: Scope = defined({ user, tenant, conversation });
     const whose = Object.entries(scope).map(([part, name]) => `${part} ${shown(String(name), 60)}`);
@@ -232,6 +236,8 @@ export function runsForget(session: Session, flags: Flags): Promise<void> {
       await confirmRemoval(session, question, flags.yes === true);
       const forgotten = await forget(scope, { journal, stores: memories, clock: session.host.clock });
       const { runs, texts, messages } = forgotten;
+      // They may quote anybody.
+      await removeWarnings(path);
       // An earlier call may have been killed before it rewrote the files.
       for (const kept of runs + messages === 0 ? [journal, ...memories] : []) await kept.purge?.();
       const text = `Forgot ${plural(runs, "run")} with ${plural(texts, "text")}, and ${plural(messages, "message")} of memories.`;

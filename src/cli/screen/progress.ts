@@ -8,6 +8,8 @@ export interface OpenStep {
   readonly kind: string;
   readonly name: string;
   readonly topic: string | undefined;
+  /** The id of the task of a product that it belongs to, if it names one. */
+  readonly task: string | undefined;
   readonly try: number;
   streamed: number;
   news?: string;
@@ -30,6 +32,8 @@ export interface RoleProgress {
  */
 export class Progress {
   readonly roles = new Map<string, RoleProgress>();
+  /** True once a step belonged to a task: the product is made in parts. */
+  hasTasks = false;
   rounds = 0;
   isMidRound = false;
   spent = 0;
@@ -54,6 +58,7 @@ export class Progress {
         if (role !== undefined && work !== undefined) role.work = { action: observed.action, step: undefined };
         break;
       case "step.started":
+        if (taskOf(observed) !== undefined) this.hasTasks = true;
         if (work !== undefined) work.step = openStep(observed);
         break;
       case "step.ended":
@@ -136,13 +141,22 @@ export function topicOf(request: unknown): string | undefined {
   return topics.at(-1);
 }
 
+/** The step in which a company checks its product, or a part of it. */
+export const CHECKS = "verify project";
+
+function taskOf({ name, request }: StepStarted): string | undefined {
+  const { task } = (request ?? {}) as { readonly task?: unknown };
+  return name === CHECKS && typeof task === "string" && task !== "" ? task : undefined;
+}
+
 /** The heading of a question, which in a company follows the role: what all roles read comes first. */
 const TOPIC = /(?:^|\n## Your role\n[^\n]*\n\n)# ([^\n]*)/;
 
 export function saidText({ said }: ActEnded): string {
   const parts = said.map(({ message }) => {
     const delivery = deliveryOf([message]);
-    if (delivery !== undefined) return `${message.causeBy} (${outcomesText(delivery)})`;
+    const outcomes = delivery && outcomesText(delivery);
+    if (outcomes !== undefined) return outcomes === "" ? message.causeBy : `${message.causeBy} (${outcomes})`;
     const tests = testsOf([message]);
     if (tests === undefined) return message.causeBy;
     return `${message.causeBy} (${tests.tests === "failed" ? `${tests.failed} of ${tests.total} failed` : tests.tests})`;
@@ -150,6 +164,7 @@ export function saidText({ said }: ActEnded): string {
   return [...new Set(parts)].join(", ");
 }
 
-function openStep({ key, kind, name, try: attempt, request }: StepStarted): OpenStep {
-  return { key, kind, name, topic: topicOf(request), try: attempt, streamed: 0, isRetrying: false };
+function openStep(started: StepStarted): OpenStep {
+  const { key, kind, name, request, try: attempt } = started;
+  return { key, kind, name, topic: topicOf(request), task: taskOf(started), try: attempt, streamed: 0, isRetrying: false };
 }

@@ -2,7 +2,7 @@ import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepStarted } from "../../runtime/record/event.ts";
 import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
 import { checksText } from "../delivery.ts";
-import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
+import { CHECKS, nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
 
 export interface Frame extends TextStyle {
   readonly height: number;
@@ -121,8 +121,6 @@ function footer(progress: Progress, { style, width, hasEnded, budget, rounds, ag
   return style.strong(text.slice(0, money.length + 2)) + style.faint(text.slice(money.length + 2));
 }
 
-const CHECKS = "verify project";
-
 export type CheckLine = NonNullable<ReturnType<typeof checksIn>>;
 
 /** The results of checks that end with this event; undefined for other events. @param progress before it */
@@ -131,7 +129,8 @@ export function checksIn(progress: Progress, observed: Observed, profiles: Reado
   const name = roleOfAct(observed.act);
   const step = progress.roles.get(name)?.work?.step;
   const checks = step?.name === CHECKS && step.key === observed.key ? checksText(observed.value) : undefined;
-  return checks && { who: nameText(name, profiles), ...checks };
+  const whose = step?.task === undefined ? (progress.hasTasks ? " of the whole" : "") : ` of task ${shown(step.task, 40)}`;
+  return checks && { who: nameText(name, profiles), whose, ...checks };
 }
 
 /** The line about a change of state where no terminal is drawn on; undefined for others. @param progress after it */

@@ -35,13 +35,15 @@ export interface ScreenOptions {
 }
 
 const MAX_WARNING = 600;
+const MAX_WARNINGS = 1_000;
+const OTHERS = "Further warnings were only counted.";
 
 /**
  * Shows a run on stderr: drawn in place on a terminal, one line for each change elsewhere, nothing when quiet. It owns the shown progress and
- * the count of unseen warnings.
+ * the unseen warnings.
  *
  * Screen.S1 (`#see`, `#region`) a screen that draws writes no plain line for a change, and a screen that does not draw moves no cursor.
- * Screen.S2 (`#warnings`) each warning is either printed or counted: the count is that of the unseen warnings.
+ * Screen.S2 (`#warnings`) each warning is either printed or kept for the summary.
  * Screen.S3 (`#offExit`) at most one listener waits for the end of the process, and none after `end`.
  */
 export class Screen {
@@ -55,7 +57,7 @@ export class Screen {
   #options: ScreenOptions = { rounds: 0, budget: undefined, profiles: new Map() };
   #began: number;
   #hasEnded = false;
-  #warnings = 0;
+  readonly #warnings = new Map<string, number>();
 
   constructor(host: Host, output: OutputSettings) {
     this.#host = host;
@@ -86,7 +88,7 @@ export class Screen {
 
   warn(text: string): void {
     if (this.#output.isVerbose) this.print([`${this.style.warn("warning:")} ${shown(text)}`]);
-    else this.#warnings += 1;
+    else this.#count(text, 1);
   }
 
   alert(text: string): void {
@@ -96,12 +98,20 @@ export class Screen {
 
   showWarning(text: string): void {
     if (this.#output.isVerbose || this.#output.isQuiet) return;
-    this.#warnings -= 1;
+    this.#count(text, -1);
     this.print([this.style.warn(shown(text, MAX_WARNING))], 2);
   }
 
-  get unseenWarnings(): number {
+  /** The distinct warnings that were not printed, with the number of times that each came. */
+  get unseenWarnings(): ReadonlyMap<string, number> {
     return this.#warnings;
+  }
+
+  #count(text: string, more: 1 | -1): void {
+    const kept = this.#warnings.has(text) || this.#warnings.size < MAX_WARNINGS ? text : OTHERS;
+    const times = (this.#warnings.get(kept) ?? 0) + more;
+    if (times > 0) this.#warnings.set(kept, times);
+    else this.#warnings.delete(kept);
   }
 
   /** Shows a run from now on. To be called in the turn that started it, so that no event is missed. */
@@ -147,8 +157,8 @@ export class Screen {
   }
 
   /** Each plain line has its time; on a terminal it stays above the drawn part. */
-  #printChecks({ who, isGreen, text }: CheckLine): void {
-    const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks  ${text}`)}`;
+  #printChecks({ who, whose, isGreen, text }: CheckLine): void {
+    const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks${whose}  ${text}`)}`;
     if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
     else this.print([`  ${line}`], 4);
   }

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
@@ -19,6 +20,7 @@ import {
   tokensText,
   wrapped,
 } from "./text.ts";
+import { keepWarnings, type Unseen, warningLines } from "../kept-warnings.ts";
 import { questionRows } from "./question.ts";
 
 const SHOWN_FAILURES = 3;
@@ -32,7 +34,9 @@ export interface SummaryFacts extends TextStyle {
   readonly modelId: string;
   readonly price: ModelPrice | undefined;
   readonly age: number;
-  readonly warnings: number;
+  readonly warnings: Unseen;
+  /** The file that has all warnings; undefined where all are printed. */
+  readonly warningsIn: string | undefined;
 }
 
 export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "budget"> & {
@@ -41,8 +45,12 @@ export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "
 
 export async function printSummary(session: Session, report: ResultReport, { model, ...facts }: ResultFacts): Promise<void> {
   const { host, screen, json } = session;
-  if (json !== undefined) return json.write(report);
-  const known = { modelId: model.id, price: model.price, age: screen.age, warnings: screen.unseenWarnings };
+  const warnings = screen.unseenWarnings;
+  const told = [...warnings].map(([text, times]) => ({ text, times }));
+  if (json !== undefined) return json.write(told.length === 0 ? report : { ...report, warnings: told });
+  // Where they cannot be kept, all are printed.
+  const warningsIn = await keepWarnings(session, warnings, report).catch(() => undefined);
+  const known = { modelId: model.id, price: model.price, age: screen.age, warnings, warningsIn };
   const lines = summaryLines(report, { ...resultStyle(session), ...facts, ...known });
   host.stdout.write(`${[...lines, ...differenceLines(report)].join("\n")}\n`);
 }
@@ -61,7 +69,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const { files, by, usage, rounds, delivery, isSpec } = report;
   const { style, folder, age, width } = facts;
   const all: readonly Fact[] = [
-    ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
+    ["Project", `${projectText(report, folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
     ["Tests", by !== "company" || isSpec === true || delivery !== undefined ? undefined : testsText(report, style)],
     ...(delivery === undefined ? [] : deliveryRows(delivery, style)),
     ...failureRows(report.failures, style),
@@ -80,6 +88,11 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const labels = Math.max(...all.map(([label, text]) => (text === undefined ? 0 : label.length)));
   const lines = labelledLines(all, { style, width, labels: labels + 1, margin: 2 });
   return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...lines, ...closing(report, facts)];
+}
+
+/** The folder was named before the product was: it keeps its name, because a run is resumed in it. */
+export function projectText({ name, out }: Pick<ResultReport, "name" | "out">, folder: string): string {
+  return name === undefined || basename(out) === name ? shown(folder) : `${shown(name, 60)}, in ${shown(folder)}`;
 }
 
 function deniedText({ denied = [] }: ResultReport, style: Style): string | undefined {
@@ -142,7 +155,7 @@ function answerLines({ answer }: ResultReport): readonly string[] {
 }
 
 function headline(
-  { status, tests, exitCode, delivery, error, files, cost, isSpec }: ResultReport,
+  { status, tests, exitCode, delivery, name, error, files, cost, isSpec }: ResultReport,
   { style, roundLimit, budget = 0 }: SummaryFacts,
 ): string {
   const kept = files.length === 0 ? "Nothing was written yet." : "What was written is kept.";
@@ -150,7 +163,8 @@ function headline(
     case "finished":
       if (isSpec === true) return style.good("The criteria are written. Do the work, or let anybody do it, and prove it.");
       if (tests?.tests === "failed") return style.bad("The project is written, but its tests fail.");
-      return exitCode === 6 ? style.bad(unprovenText(delivery)) : style.good("Done.");
+      if (exitCode === 6) return style.bad(unprovenText(delivery, name));
+      return style.good(name === undefined ? "Done." : `${shown(name, 60)} is done.`);
     case "rounds":
       return style.warn(
         `Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`,
@@ -244,10 +258,8 @@ function lookRows({ files, change, out }: ResultReport, folder: string): readonl
   ];
 }
 
-function closing({ deadLetters }: ResultReport, { style, warnings }: SummaryFacts): readonly string[] {
-  const notes = [
-    ...(deadLetters === 0 ? [] : [`${plural(deadLetters, "message")} reached no role`]),
-    ...(warnings === 0 ? [] : [`${plural(warnings, "warning")} not shown; see them with --verbose`]),
-  ];
-  return notes.length === 0 ? [] : ["", style.faint(`  ${notes.join("; ")}.`)];
+function closing({ deadLetters }: ResultReport, { style, warnings, warningsIn }: SummaryFacts): readonly string[] {
+  const dead = deadLetters === 0 ? [] : [style.faint(`  ${plural(deadLetters, "message")} reached no role.`)];
+  const lines = [...dead, ...warningLines(warnings, warningsIn, style)];
+  return lines.length === 0 ? [] : ["", ...lines];
 }

@@ -63,11 +63,16 @@ export function endStep(state: RunState, event: StepEnded): void {
     inFlight: false,
     paid,
     outcome: {
-      ...{ ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, teamAt: state.teamChanges },
+      ...{ ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, ...knownIn(state) },
       ...(event.byDeadline === true ? { byDeadline: true } : {}),
       ...(event.saved === undefined ? {} : { saved: event.saved }),
     },
   });
+}
+
+/** The team changes and the messages from outside so far. An activation learns of them with its next answer. */
+export function knownIn({ teamChanges, fromOutside }: RunState): Pick<StepOutcome, "teamAt" | "outsideAt"> {
+  return { teamAt: teamChanges, outsideAt: fromOutside.size };
 }
 
 function noteAllowed(state: RunState, { name, request }: StepStarted, answer: unknown): void {

@@ -31,6 +31,8 @@ export interface StepOutcome {
   readonly at: number;
   /** Number of team changes before it was recorded. */
   readonly teamAt: number;
+  /** Number of messages from outside before it was recorded. */
+  readonly outsideAt: number;
   /** The answer is the default of a question whose deadline passed. */
   readonly byDeadline?: true;
   /** Micro-dollars that it cost in its original run. */

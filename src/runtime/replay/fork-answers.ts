@@ -110,8 +110,8 @@ export class ForkAnswers implements AnswerSource {
     if (started === undefined || event.seq <= shared) return;
     const { ok, value = null, error, at, cost, seq } = event;
     const late = event.byDeadline === true ? { byDeadline: true as const } : {};
-    // `teamAt` counts the changes of the parent's team; the fork counts its own.
-    const outcome = { ok, value, error, at, teamAt: 0, ...late };
+    // The counts are those of the parent; the fork counts its own.
+    const outcome = { ok, value, error, at, teamAt: 0, outsideAt: 0, ...late };
     const entry: ParentStep = { started, outcome, seq, saved: lost + (event.saved ?? cost ?? 0) };
     this.#exact.set(name, entry);
     if (started.in !== undefined) append(this.#within, nameOf({ act: event.act, key: started.in }), entry);

@@ -1,6 +1,6 @@
 import { zodOf } from "../../model/standard-schema.ts";
 import type { z } from "zod";
-import { withTimeout } from "../../kernel/abort.ts";
+import { stopSignal, withTimeout } from "../../kernel/abort.ts";
 import { OutputError, StepError, TimeoutError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
@@ -18,13 +18,16 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
 /**
  * Asks persons for the roles of a run.
  *
- * Persons.H1 (`#answerOf`) only an answer that fits the form is recorded; a question whose answers do not fit stays open.
- * Persons.H2 (`#answerOf`) after the deadline no person is asked and no answer counts: the default is the answer; without a default the run
+ * Persons.H1 (`#fitting`) only an answer that fits the form is recorded; a question whose answers do not fit stays open.
+ * Persons.H2 (`#answerInTime`) after the deadline no person is asked and no answer counts: the default is the answer; without a default the run
  * waits.
  * Persons.H3 (`#typed`) a question repeated because its answer did not fit the schema keeps the first deadline.
+ * Persons.H4 (`answer`) an answer from outside counts only while the person is asked, and once; it ends the asking.
  */
 export class Persons {
   readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel">;
+  /** Takes the answer to each question that is being asked, by its id. */
+  readonly #asked = new Map<string, (answer: Json) => void>();
 
   constructor(parts: AnswererParts) {
     this.#parts = parts;
@@ -38,6 +41,13 @@ export class Persons {
         return this.#answerOf({ ...question, role: asker.role.name }, asked);
       },
     };
+  }
+
+  /** Answers a question in place of the person. Returns false for a question that is not being asked. @param answer fits its form */
+  answer(questionId: string, answer: Json): boolean {
+    const take = this.#asked.get(questionId);
+    take?.(answer);
+    return take !== undefined && this.#asked.delete(questionId);
   }
 
   async #ask(steps: StepPort, { role: card, teamAt }: Asker, question: string, o: AnyHumanAsk = {}): Promise<unknown> {
@@ -102,6 +112,22 @@ export class Persons {
   }
 
   async #answerOf(question: HumanQuestion, asked: Asked): Promise<Json> {
+    const { signal, stop, end } = stopSignal(asked.signal);
+    const outside = new Promise<Json>((resolve) => {
+      this.#asked.set(question.id, (answer) => {
+        resolve(answer);
+        stop(`the question ${question.id} is answered from outside`);
+      });
+    });
+    try {
+      return await Promise.race([outside, this.#answerInTime(question, { ...asked, signal })]);
+    } finally {
+      this.#asked.delete(question.id);
+      end();
+    }
+  }
+
+  async #answerInTime(question: HumanQuestion, asked: Asked): Promise<Json> {
     const { deadline } = question;
     if (deadline === undefined) return this.#fitting(question, asked.signal);
     const { clock } = this.#parts;

@@ -11,7 +11,7 @@ import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/rewritten-event.ts";
 import type { RetryState, StepOutcome, StepRecord, StepSpending } from "../record/role-state.ts";
-import { spentBefore, spentInside, spentThere } from "../record/apply-steps.ts";
+import { knownIn, spentBefore, spentInside, spentThere } from "../record/apply-steps.ts";
 import type { SourcedStep } from "./answer-source.ts";
 import { bothProgress, progressOf } from "./tool-progress.ts";
 import { ADDRESS_DIGITS, stepId, StepRequests, withoutAttempt, withShown } from "./step-requests.ts";
@@ -79,6 +79,8 @@ export class ActivationSteps implements StepPort {
   now: number;
   /** Team changes before the last released answer was recorded. */
   teamAt: number;
+  /** Messages from outside before the last released answer was recorded; 0 before the first. */
+  outsideAt = 0;
   /** The first interruption. */
   control: ControlError | undefined;
   /** The name of the last own step that failed or was cut off. */
@@ -218,12 +220,12 @@ export class ActivationSteps implements StepPort {
       if (inside.control !== undefined) throw inside.control;
       // A live answer equals the one read from the journal.
       const clean = masked(mask, jsonRoundTrip<unknown>(value) as Json);
-      return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), teamAt: log.state.teamChanges });
+      return tries.answer({ ok: true, value: clean, error: undefined, at: clock.now(), ...knownIn(log.state) });
     } catch (error) {
       this.#fails(step);
       const control = this.#isAlone(step, error) ? undefined : this.#controlIn(error);
       if (control === undefined)
-        return tries.answer({ ok: false, value: null, error: maskedError(mask, error), at: clock.now(), teamAt: log.state.teamChanges });
+        return tries.answer({ ok: false, value: null, error: maskedError(mask, error), at: clock.now(), ...knownIn(log.state) });
       tries.interrupt();
       throw control;
     } finally {
@@ -262,6 +264,7 @@ export class ActivationSteps implements StepPort {
     if (!isOwn) return outcome;
     this.now = Math.max(this.now, outcome.at);
     this.teamAt = Math.max(this.teamAt, outcome.teamAt);
+    this.outsideAt = Math.max(this.outsideAt, outcome.outsideAt);
     return outcome;
   }
 
@@ -321,7 +324,7 @@ export class ActivationSteps implements StepPort {
     if (sourced === undefined) return undefined;
     this.#turn.recordStart();
     tries.reuse(sourced, () => this.#reuse(sourced.within));
-    return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), teamAt: log.state.teamChanges };
+    return { ...sourced.outcome, saved: sourced.saved, inside: spentThere(sourced.within), ...knownIn(log.state) };
   }
 
   /** A resumed fork already has some of them. */

@@ -164,6 +164,18 @@ export class Activation implements RoleContext, Meter {
   }
 
   /** @internal */
+  heard(): readonly Message[] {
+    const { role, tools, outsideAt } = this.#turn;
+    if (outsideAt === 0) return nothing;
+    const { fromOutside, pending } = tools.log.state;
+    const isUnread = ({ id }: Message): boolean => role.mailbox.has(id) || pending.some(({ sent }) => sent.message.id === id);
+    const came = [...fromOutside.values()].slice(0, outsideAt).filter(({ to }) => to.includes(this.name));
+    return came.flatMap(({ message }) =>
+      isUnread(message) && !this.inbox.includes(message) && !this.#memory.has(message.id) ? [message] : [],
+    );
+  }
+
+  /** @internal */
   actionStarted(action: string): void {
     const { observed, tell } = this.#turn.tools.host;
     if (observed.has("action.started")) tell("action.started")?.({ type: "action.started", role: this.name, action });

@@ -106,6 +106,10 @@ export class RoleTurn {
     return this.#steps === undefined ? this.started.teamAt : this.#steps.teamAt;
   }
 
+  get outsideAt(): number {
+    return this.#steps?.outsideAt ?? 0;
+  }
+
   /** Runs the body and commits its outcome, synchronously unless the body waits. */
   run(): Awaitable<TurnResult> {
     let body: void | Promise<void>;

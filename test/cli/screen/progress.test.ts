@@ -36,6 +36,7 @@ describe("Progress", () => {
             kind: "model",
             name: "gpt-5-mini",
             topic: "WriteCode: src/game.js",
+            task: undefined,
             try: 2,
             streamed: 5_000,
             isRetrying: false,

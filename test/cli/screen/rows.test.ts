@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { styleFor, widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
 import { Progress } from "../../../src/cli/screen/progress.ts";
-import { type Frame, plainLine, progressLines } from "../../../src/cli/screen/rows.ts";
+import { checksIn, type Frame, plainLine, progressLines } from "../../../src/cli/screen/rows.ts";
 import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
-import { asks, does, fails, middleOfARun, PROFILES, progressOf, recorded, started } from "../recorded-run.ts";
+import { answered, asks, does, fails, middleOfARun, PROFILES, progressOf, recorded, started } from "../recorded-run.ts";
 
 const frame: Frame = {
   width: 79,
@@ -126,5 +126,26 @@ describe("plainLine", () => {
         "Alex, Engineer  try 1 failed (MODEL_SERVER)",
       ]
     `);
+  });
+});
+
+describe("checksIn", () => {
+  const active: RunNotice = { type: "role.active", role: "Alex", news: 1 };
+  const suite = { language: "javascript", kind: "failed", total: 5, passed: 3, failed: 2, skipped: 0 };
+  const check = (request: object): RunEventBody => does("Alex", "verify project", { criteria: [], ...request });
+  const whoseOf = (...steps: readonly RunEventBody[]): string | undefined => {
+    const seen = progressOf(recorded([started(), active, ...steps]));
+    const [end] = recorded([
+      { ...answered("Alex", { key: "verify project" }), value: { verdicts: [], suites: [suite], faults: [] } } as RunEventBody,
+    ]);
+    return end && checksIn(seen, end, PROFILES)?.whose;
+  };
+
+  it("says whose tests they are: of the task, or of the whole once there are tasks", () => {
+    expect(whoseOf(check({}))).toBe("");
+    expect(whoseOf(check({ task: "T2" }))).toBe(" of task T2");
+    expect(whoseOf(check({ task: "T\u001b[2J" }))).toBe(" of task T\\u{1b}[2J");
+    expect(whoseOf(check({ task: "T2" }), check({}))).toBe(" of the whole");
+    expect(whoseOf(does("Alex", "tidy up", { task: "T2" }), check({}))).toBe("");
   });
 });

@@ -35,7 +35,8 @@ const facts: SummaryFacts = {
   modelId: "gpt-5-mini",
   price: { input: 0.25, output: 2 },
   age: 42_000,
-  warnings: 0,
+  warnings: new Map(),
+  warningsIn: undefined,
 };
 
 function told(o: Partial<ResultReport> = {}, f: Partial<SummaryFacts> = {}): string {
@@ -64,6 +65,28 @@ describe("summaryLines", () => {
         Read     workspace/2048/README.md
         Test     cd workspace/2048 && node --test"
     `);
+  });
+
+  it("prints the distinct warnings that were not shown, five at most where the others are kept in a file", () => {
+    const warnings = new Map(Array.from({ length: 7 }, (_, nth) => [`about ${nth}`, nth + 1]));
+    expect(
+      told({}, { warnings: new Map([["about\u001b[2J it", 2]]) })
+        .split("\n")
+        .at(-1),
+    ).toBe("  about\\u{1b}[2J it (2 times)");
+    expect(told({}, { warnings }).match(/about \d/g)).toHaveLength(7);
+    const kept = told({}, { warnings, warningsIn: "/home/me/.troupe/runs.db-warnings/run.log" });
+    expect(kept.match(/about \d/g)).toHaveLength(5);
+    expect(kept).toContain("and 2 other warnings, see: /home/me/.troupe/runs.db-warnings/run.log");
+  });
+
+  it("names the project as its product manager does, and the folder where it has another name", () => {
+    const named = { name: "number-game", out: "/home/me/workspace/2048" };
+    expect(told(named).split("\n")[0]).toBe("number-game is done.");
+    expect(row("Project", named)).toBe("Project  number-game, in workspace/2048 (5 files)");
+    expect(row("Project", { ...named, name: "2048" })).toBe("Project  workspace/2048 (5 files)");
+    expect(told({ ...named, exitCode: 6 }).split("\n")[0]).toBe("number-game is not done: the company did not come as far as a delivery.");
+    expect(told({ ...named, name: "a\u001b[2J" })).not.toContain("\u001b");
   });
 
   it.each<[string, Partial<ResultReport>, string]>([

@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        10,
-        "c16b940b21c3e17ca313cb7349c0ef2c3493b7bbf46403b9a93a7bde6b0d1242",
+        11,
+        "eb6a5e95b3ceb7dae874ec1a3434f25980b4d9781c868bf9ab5b20efd106d14f",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
