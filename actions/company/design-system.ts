@@ -4,7 +4,7 @@ import type { ActionContext, Address, Message } from "../../src/index.ts";
 import { checkPath } from "../../src/workspace/path-rules.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
-import type { ProjectFile } from "../project-files.ts";
+import { filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { companyPrompt } from "../prompt.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import type { ProjectGate } from "./project-gate.ts";
@@ -36,6 +36,7 @@ const AnswerSchema = z.object({
       z.object({
         path: z
           .string()
+          .describe("a source file, none in docs/ or tests/")
           .refine(isProductPath, "Expected the path of a source file below the project's folder, and none in docs/ or tests/."),
         purpose: z.string().describe("one line"),
         code: z.string().describe("the file as an interface that compiles"),
@@ -53,6 +54,9 @@ code is the file itself, as it compiles now: imports, exported names with their 
 
 Keep to the order: names in its checks are binding. The fewest files that keep logic apart from input, output and storage; what is hard to get right stands alone and can be tested alone. No file without a use. In a project that is there already, name only files that are new or must change; those that are there keep their code.`;
 
+/** Characters of a first answer that is shown again. */
+const SHOWN = 40_000;
+
 /** Gives the product its structure, as files whose interfaces compile. */
 export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
   override readonly description: string = "Design the system.";
@@ -69,7 +73,8 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     const first = await this.#approved(ctx, order);
     const written = await this.#write(ctx, first, []);
     const faults = await this.#faults(ctx);
-    const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, faults), written);
+    const shown = faults === undefined ? "" : `${faults}\n\n${filesInPrompt(written, SHOWN)}`;
+    const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, shown), written);
     const design: SystemDesign = {
       approach: first.approach,
       files: first.files.map(({ path, purpose }) => ({ path: checkPath(path), purpose })),

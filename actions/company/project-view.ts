@@ -37,7 +37,8 @@ export async function conventionsIn(workspace: Workspace): Promise<string> {
 
 /** Files of a project for those who decide about its checks: those that the words name first, while they fit into some 3,000 tokens. */
 export async function seenFiles(workspace: Workspace, words: string): Promise<string> {
-  const paths = (await workspace.list()).filter((path) => !WRITTEN_BY_MANAGER.has(path) && !CONVENTIONS.includes(path));
+  const apart = new Set([...WRITTEN_BY_MANAGER, ...CONVENTIONS, "README.md"]);
+  const paths = (await workspace.list()).filter((path) => !apart.has(path));
   const rank = (path: string): number => (words.includes(path.split("/").at(-1) ?? path) ? 0 : isTestPath(path) ? 2 : 1);
   const files: ProjectFile[] = [];
   let room = SEEN_LENGTH;

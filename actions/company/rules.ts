@@ -8,18 +8,28 @@ const DEMANDS =
   /\b(?:must|shall|should|have to|has to|needs? to|never|always|only|cannot|can't|at (?:most|least)|no (?:more|fewer|less) than|errors?|refused?|rejected|invalid|wrong)\b/i;
 const SHOWN = 100;
 
-/** The user's rules with their numbers: items of lists and numbered lines, in words without such a list the sentences that demand something. */
-function rulesIn({ requirement, feedback }: OrderedWords): readonly string[] {
-  return [requirement, ...feedback].flatMap(rulesOf).map((rule, index) => `${index + 1}: ${rule.slice(0, SHOWN)}`);
+interface Rule {
+  readonly number: number;
+  readonly text: string;
+  readonly isDemand: boolean;
+}
+
+/** The user's rules with their numbers: items of lists and numbered lines, in words without such a list their sentences. */
+function rulesIn({ requirement, feedback }: OrderedWords): readonly Rule[] {
+  return [requirement, ...feedback].flatMap(rulesOf).map((rule, index) => {
+    const [, begin = ""] = /^([^]{1,100})(?!\S)/.exec(rule.text) ?? [undefined, rule.text.slice(0, SHOWN)];
+    const shown = rule.text.length <= SHOWN ? rule.text : `${begin.trimEnd()} …`;
+    return { number: index + 1, isDemand: rule.isDemand, text: `${index + 1}: ${shown}` };
+  });
 }
 
 /** For a prompt: the words themselves are shown elsewhere. */
 export function numberedRules(words: OrderedWords): string {
   const rules = rulesIn(words);
-  return rules.length < 2 ? "" : rules.join("\n");
+  return rules.length < 2 ? "" : rules.map(({ text }) => text).join("\n");
 }
 
-function rulesOf(words: string): readonly string[] {
+function rulesOf(words: string): readonly Pick<Rule, "text" | "isDemand">[] {
   const items: string[] = [];
   let isItem = false;
   for (const line of words.replace(/```[^]*?(?:```|$)/g, "").split("\n")) {
@@ -28,11 +38,12 @@ function rulesOf(words: string): readonly string[] {
     else if (isContinued) items.push(`${items.pop() ?? ""} ${line.trim()}`);
     isItem = ITEM.test(line) || isContinued;
   }
-  if (items.length > 1) return items;
-  return words
-    .split(/(?<=[.!?])\s+|\n{2,}/)
+  if (items.length > 1) return items.map((text) => ({ text, isDemand: true }));
+  const sentences = words.replace(/```[^]*?(?:```|$)/g, "").split(/(?<=[.!?][)"'`*]{0,2})\s+|\n{2,}/);
+  return sentences
     .map((sentence) => sentence.trim().replace(/\s+/g, " "))
-    .filter((sentence) => DEMANDS.test(sentence));
+    .filter((sentence) => sentence !== "")
+    .map((text) => ({ text, isDemand: DEMANDS.test(text) }));
 }
 
 /**
@@ -43,13 +54,15 @@ export function uncoveredRules(order: OrderedWords & Pick<WorkOrder, "criteria" 
   const { criteria, covers = {} } = order;
   const rules = rulesIn(order);
   const named = new Set(criteria.flatMap(({ id }) => covers[id] ?? []));
-  if (named.size > 0) return rules.filter((_rule, index) => !named.has(index + 1));
+  const demands = rules.filter(({ isDemand }) => isDemand);
+  const textsOf = (some: readonly Rule[]): readonly string[] => some.map(({ text }) => text);
+  if (named.size > 0) return textsOf(demands.filter(({ number }) => !named.has(number)));
   const said = weightyWords(JSON.stringify(criteria));
-  const strange = rules.filter((rule) => {
-    const words = [...weightyWords(rule)];
+  const strange = demands.filter(({ text }) => {
+    const words = [...weightyWords(text)];
     return words.length > 2 && !words.some((word) => said.has(word));
   });
-  return strange.length * 2 > rules.length ? [] : strange;
+  return strange.length * 2 > demands.length ? [] : textsOf(strange);
 }
 
 /** Beginnings of words, so that forms of one word are equal. */

@@ -228,6 +228,7 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const words: readonly PromptPart[] = [
       ...later,
       ["README.md of the project", project?.readme ? inFence(project.readme, "md") : ""],
+      ["Files of the project, before the change", project?.files ?? ""],
       ["The user's answers", answers.join("\n")],
     ];
     const { gate } = this.#options;

@@ -23,7 +23,7 @@ export interface TriedChecks {
   readonly told: readonly string[];
 }
 
-const DERIVE = `A product will do what the user's words say. Work out what it prints when these commands run. Each criterion begins with an empty folder and its files; its steps run one after another. Give the whole text of each wanted output, worked out by hand; null where the words leave open what is printed or how it is written.`;
+const DERIVE = `A product will do what the user's words say. Work out what it prints when these commands run. Each criterion begins with the project and its files; its steps run one after another. Give the whole text of each wanted output, worked out by hand; null where the words leave open what is printed or how it is written.`;
 
 const DerivedSchema = z.object({
   outputs: z.array(z.object({ wanted: z.string().describe("its name, such as A1.2 stdout"), text: z.string().nullish() })).default([]),

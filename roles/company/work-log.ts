@@ -125,7 +125,9 @@ export class WorkLog {
     const lists = { disputes: this.#disputes, red: [...this.#red], taken: [...this.#taken], notRun: this.#notRun };
     const filled = Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
     const failing = report.status === "finished" || this.#failing === undefined ? {} : { failing: this.#failing };
-    const all = { ...report, ...filled, ...failing, spent: this.#spent };
+    // Without this bound no one needs it, and two runs would differ in it.
+    const spent = this.#options.isUnpriced ? { spent: this.#spent } : {};
+    const all = { ...report, ...filled, ...failing, ...spent };
     if (!this.isDisputed) return all;
     return { ...all, status: "disputed", summary: [...this.#disputes.map(({ why }) => why), report.summary].join("\n").trim() };
   }

@@ -2,6 +2,7 @@ import { parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { visible, visibleLines } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
+import type { Criterion } from "./acceptance.ts";
 import { commandText } from "./commands.ts";
 import { textIn } from "./project-text.ts";
 import { type JobReport, type JobStep, runJobs } from "./jobs.ts";
@@ -14,6 +15,8 @@ export interface ReadmeRequest {
   /** Milliseconds for the commands of one block. Default 10,000. A server is stopped after it. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Exit codes other than 0 that they expect of a program are no fault of its README. */
+  readonly criteria?: readonly Criterion[] | undefined;
 }
 
 export interface ReadmeBlock {
@@ -41,17 +44,29 @@ const LEFT_OUT =
  * be a server.
  */
 export async function checkReadme(request: ReadmeRequest): Promise<Fault[]> {
-  const { root, sandbox, timeout = BLOCK_TIMEOUT, signal } = request;
+  const { root, sandbox, timeout = BLOCK_TIMEOUT, signal, criteria = [] } = request;
   const text = await textIn(root, README);
   if (text === undefined) return [];
   const blocks = await readmeBlocks(text, await programsOf(root));
   if (blocks.length === 0) return [];
   const jobs = blocks.map(({ steps }) => ({ given: [], steps }));
   const reports = await runJobs({ root, sandbox, jobs, timeout, signal });
-  return reports.flatMap((report, at) => faultOf(report, blocks[at]?.steps ?? []) ?? []);
+  const wanted = criteria.flatMap(({ check }) => (check.kind === "command" ? check.steps : []));
+  const isWanted = ({ run }: JobStep, code: number | null): boolean =>
+    wanted.some((step) => step.exit === code && programOf(step.run) === programOf(run));
+  return reports.flatMap((report, at) => faultOf(report, blocks[at]?.steps ?? [], isWanted) ?? []);
 }
 
-function faultOf(report: JobReport, steps: readonly JobStep[]): Fault | undefined {
+/** Such as `python3 -m dups`, or `node dups.mjs`. */
+function programOf(run: readonly string[]): string {
+  return run.slice(0, run[1] === "-m" ? 3 : 2).join(" ");
+}
+
+function faultOf(
+  report: JobReport,
+  steps: readonly JobStep[],
+  isWanted: (step: JobStep, code: number | null) => boolean,
+): Fault | undefined {
   const fault = (step: JobStep | undefined, message: string): Fault => ({
     kind: "readme",
     file: README,
@@ -64,6 +79,8 @@ function faultOf(report: JobReport, steps: readonly JobStep[]): Fault | undefine
   if (last === undefined || last.problems.length === 0) return undefined;
   const said = [last.stderr, last.stdout].map((text) => text.trim());
   if (last.timedOut && said.join("") !== "") return undefined;
+  const step = steps[report.steps.length - 1];
+  if (step !== undefined && said[0] === "" && said[1] !== "" && isWanted(step, last.code)) return undefined;
   const shown = visibleLines(said.find((text) => text !== "") ?? "", 600);
   const problems = last.problems.map((problem) => visible(problem, 300)).join("; ");
   const lines = [
@@ -71,7 +88,7 @@ function faultOf(report: JobReport, steps: readonly JobStep[]): Fault | undefine
     ...(shown === "" ? [] : [shown]),
     placeOf(steps.slice(0, report.steps.length - 1)),
   ];
-  return fault(steps[report.steps.length - 1], lines.join("\n"));
+  return fault(step, lines.join("\n"));
 }
 
 /** The place of a command among those of its block, so that no one takes a fault of the product for one of the check. */

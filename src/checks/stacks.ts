@@ -37,8 +37,8 @@ const nodeStack: Stack = {
       "would fail if the code were wrong; none is skipped. They need no network and no present time, and write only below fs.mkdtempSync(path.join(os.tmpdir(), " +
       '"t-")). A test of the command runs it with spawnSync(process.execPath, [fileURLToPath(new URL("../src/cli.mjs", import.meta.url)), ...]).',
     "No TypeScript unless the user asks for it: Node.js runs it only from 22.18 on.",
-    'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, without a ' +
-      "pipe; an example file that it names is part of the project.",
+    'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder and ends with exit code 0, without a ' +
+      "pipe; blocks of text and console are tried too; an example file that it names is part of the project.",
   ],
   layout: ["package.json", "README.md"],
   testPath: "tests/list.test.mjs",
@@ -51,7 +51,7 @@ const pageStack: Stack = {
   description: "a page in a browser: HTML, CSS and JavaScript that work when index.html is opened from the disk, without a server",
   rules: [
     "index.html works when it is opened from the disk (file://), without a server, a build step or the network: no CDN, no web font, no fetch of a file. " +
-      "Styles stand in styles.css, scripts under src/; index.html names all of them by relative paths.",
+      "Styles stand in styles.css, scripts under src/; index.html names all of them by relative paths. Where the user wants one file, they stand in index.html.",
     'Scripts are classic scripts at the end of the body: <script src="src/cards.js"></script>, in the order in which they need each other. Never write ' +
       'type="module", import or export in a file that the page loads: browsers refuse modules from the disk. Classic scripts share one global scope, so each file ' +
       "wraps its code in (() => { ... })();, or a name that two files declare stops the page.",
@@ -88,8 +88,8 @@ const pythonStack: Stack = {
       "python3 -m unittest discover -s tests from the root, so they do not import pytest, unless the user or the project uses it. Each asserts something that would fail if the code were wrong; none is " +
       "skipped or expected to fail. They need no network and no present time, and write only below a tempfile.TemporaryDirectory(). " +
       'A test of the command runs subprocess.run([sys.executable, "-m", "<name>", ...], capture_output=True, text=True).',
-    'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder, such as ' +
-      "python3 -m <name> example.csv, without a pipe; an example file that it names is part of the project.",
+    'README.md has a section "Use" with a fenced block of sh. Each line of it is one command that works as written in the project\'s folder and ends with exit code 0, such as ' +
+      "python3 -m <name> example.csv, without a pipe; blocks of text and console are tried too; an example file that it names is part of the project.",
   ],
   layout: ["README.md"],
   testPath: "tests/test_parse.py",

@@ -95,7 +95,7 @@ async function verified(request: VerifyRequest): Promise<Verification> {
   const modules = stack === undefined ? [] : await checkImports(project, stack);
   // A file that cannot be parsed cannot be loaded either.
   const loaded = modules.filter(({ file }) => !syntax.some((fault) => fault.file === file));
-  const readme = await checkReadme(project);
+  const readme = await checkReadme({ ...project, criteria });
   say("empties a function, and expects that the tests notice");
   const weak = await spotCheck({ ...project, suites, timeout });
   const held = await withoutVacuous({ sandbox, criteria, signal, timeout }, verdicts);

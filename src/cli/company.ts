@@ -155,8 +155,9 @@ export async function crewOf(
   parts: CrewParts,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
+    const { env: _env, ...ports } = parts;
     const { agentRole } = await import("./agent-role.ts");
-    return { name: "", roles: [agentRole(agent, parts)] };
+    return { name: "", roles: [agentRole(agent, ports)] };
   }
   const { workspace, sandbox, documents, diff = () => Promise.resolve("") } = parts;
   switch (crew.kind) {

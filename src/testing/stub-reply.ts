@@ -32,18 +32,21 @@ const wireMessage = z.discriminatedUnion("role", [
       role: z.literal("assistant"),
       reasoning_content: z.string().optional(),
       reasoning_details: z.array(z.json()).optional(),
-      content: z.string().optional(),
+      content: z.union([z.string(), z.array(textPart).min(1)]).nullish(),
       name: speaker,
       tool_calls: z.array(toolCall).min(1).optional(),
     })
-    .refine((said) => said.content !== undefined || said.tool_calls !== undefined, "an assistant's message has content or tool_calls"),
+    .refine(
+      (said) => (said.content ?? undefined) !== undefined || said.tool_calls !== undefined,
+      "an assistant's message has content or tool_calls",
+    ),
   z.strictObject({ role: z.literal("tool"), content: z.union([z.string(), z.array(textPart).min(1)]), tool_call_id: z.string().min(1) }),
 ]);
 
 /** A message on the wire; which fields it has depends on its role. */
 interface OpenAIMessage {
   readonly role: z.infer<typeof wireMessage>["role"];
-  readonly content?: string | readonly (z.infer<typeof textPart> | z.infer<typeof image>)[] | undefined;
+  readonly content?: string | readonly (z.infer<typeof textPart> | z.infer<typeof image>)[] | null | undefined;
   readonly name?: string | undefined;
   readonly tool_calls?: readonly z.infer<typeof toolCall>[] | undefined;
   readonly tool_call_id?: string | undefined;

@@ -59,7 +59,7 @@ export interface CodingAgent {
 export interface CodingAgentOptions {
   /** The program and its arguments. No shell reads them. */
   readonly command: readonly string[];
-  /** The whole environment of the program. Default: PATH, and the variables that {@link codingVariables} names. */
+  /** The whole environment of the program. Default: PATH, the places of the user's settings such as HOME, and the variables of its provider. */
   readonly env?: Readonly<Record<string, string>>;
   /** Milliseconds without output after which it counts as hanging. Default 30 minutes. */
   readonly silence?: number;

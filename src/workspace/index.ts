@@ -18,6 +18,6 @@ export { commitFiles, compareFork, type ForkedProject, mergeFork, openFork, remo
 // The places where a project's own code runs.
 export type { Sandbox, SandboxMode, SandboxRequest, SandboxResult } from "./sandbox.ts";
 export { refusedSandbox } from "./sandbox.ts";
-export { type CodingAgent, codingAgent, codingVariables } from "./coding-agent.ts";
+export { type CodingAgent, codingAgent } from "./coding-agent.ts";
 export { chooseSandbox } from "./choose-sandbox.ts";
 export { type ProjectTests, runProjectTests } from "./run-tests.ts";

@@ -86,7 +86,7 @@ const REFUSE: Readonly<Record<string, unknown>> = {
 };
 
 /** They take numbers second, or the names of methods. */
-const NUMBERS = ["delay", "duplicate", "kinds.each", "kinds.having", "reorder"];
+const NUMBERS = ["delay", "duplicate", "kinds.each", "kinds.having", "kinds.options", "reorder"];
 
 const all = await mappable();
 

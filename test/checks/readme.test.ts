@@ -21,6 +21,20 @@ async function commandsIn(text: string): Promise<string[]> {
 }
 
 describe("the commands of a README", () => {
+  it("may end with a code that a criterion expects of their program, where they print and complain of nothing", async () => {
+    const finds = 'console.log("two are equal"); process.exitCode = process.argv[2] === "odd" ? 3 : 1;';
+    const root = projectOf({
+      "dups.mjs": finds,
+      "README.md": "# Dups\n## Use\n```sh\nnode dups.mjs pictures\n```\n## Examples\n```sh\nnode dups.mjs odd\n```\n",
+    });
+    const check = { kind: "command", steps: [{ run: ["node", "dups.mjs", "given"], exit: 1 }] } as const;
+    const criteria = [{ id: "A1", priority: "P0", given: "two files", when: "they are equal", then: "it ends with 1", check }] as const;
+    const commands = async (some: typeof criteria | []): Promise<unknown> =>
+      (await checkReadme({ root, sandbox, timeout: 6_000, criteria: some })).map(({ command }) => command);
+    expect(await commands([])).toEqual(["node dups.mjs pictures", "node dups.mjs odd"]);
+    expect(await commands(criteria)).toEqual(["node dups.mjs odd"]);
+  });
+
   it("are those of the sections about use", async () => {
     const text = `# Use of things
 \`\`\`sh

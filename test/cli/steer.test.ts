@@ -31,7 +31,7 @@ async function askingRun(...replies: StubReply[]) {
 }
 
 describe("troupe answer while another process drives the run", () => {
-  it("answers in place of the person who is asked there, once", async () => {
+  it("Persons.H4 answers in place of the person who is asked there, once", async () => {
     const { stub, host, code, id, cwd } = await askingRun({ text: "written" });
     await using _ = stub;
     const { stdout } = await expectEnd(cwd, ["answer", id.slice(0, 6), "yes", "--json"], 0);

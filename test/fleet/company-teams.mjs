@@ -1,6 +1,6 @@
 // A module of teams as a user writes one: companies and a crew, each run of which has a project of its own. The provider is a server of the tests
 // that plays bundled ideas.
-import { Team } from "../../dist/src/index.js";
+import { Team, usd } from "../../dist/src/index.js";
 import { openCrew, readCrew, softwareCompany, waterfallCompany } from "../../dist/roles/index.js";
 import { chooseSandbox, fileWorkspace } from "../../dist/src/workspace/index.js";
 
@@ -25,7 +25,7 @@ function teamOf(name, idea, rolesIn) {
   return ({ journal, driver, workspaces }) => {
     const roles = ({ runId }) => rolesIn({ workspace: fileWorkspace({ root: workspaces.folderOf(runId) }), sandbox });
     // The kills of the tests meet activations that are not at fault, some of them three times.
-    return new Team({ name, seed: "fleet", model: modelOf(idea), journal, driver, roles, poisonAfter: 1_000 });
+    return new Team({ name, seed: "fleet", model: modelOf(idea), journal, driver, roles, budget: usd(20), poisonAfter: 1_000 });
   };
 }
 

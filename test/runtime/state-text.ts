@@ -6,7 +6,8 @@ export function stateText(state: RunState): string {
   const { ready, history, byRole, byModel, ...rest } = Object.assign({}, state, { history: state.history });
   const plain = (_: string, value: unknown): unknown => {
     if (value instanceof RoleState) return Object.assign({}, value, partsOf(value));
-    if (value instanceof Map) return [...value];
+    // Activations that run side by side end in any order.
+    if (value instanceof Map) return [...(value as Map<string, unknown>)].toSorted(([one], [other]) => (one < other ? -1 : 1));
     if (value instanceof Set) return [...value];
     return value;
   };

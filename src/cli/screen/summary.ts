@@ -245,7 +245,8 @@ function nextRows({ questions, goOn, replies, otherModel, tell, delivery }: Resu
 
 function lookRows({ files, change, out }: ResultReport, folder: string): readonly Fact[] {
   if (change?.place === "worktree" && change.branch !== undefined && change.commit !== undefined) {
-    const copy = `${folder}-${change.branch.split("/").at(-1) ?? ""}`;
+    // An absolute path: git takes a relative one from the project.
+    const copy = `${out}-${change.branch.split("/").at(-1) ?? ""}`;
     return [["Try", `git -C ${shellWord(out)} worktree add ${shellWord(copy)} ${shellWord(change.branch)}, and run it there`]];
   }
   const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));

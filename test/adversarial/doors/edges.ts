@@ -211,6 +211,7 @@ export const workspaces: Readonly<Record<string, Door>> = {
   visible: () => ["a", 5],
   refusedSandbox: () => ["r", "h"],
   chooseSandbox: () => ["none"],
+  codingAgent: () => [{ command: ["claude", "-p"], env: { HOME: "/" }, silence: 1_000, timeout: 2_000, clock: is.clock() }],
   runProjectTests: () => [{ ...project(), files: ["a"] }],
 };
 

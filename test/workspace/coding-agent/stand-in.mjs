@@ -18,12 +18,13 @@ const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 function log(order) {
   const { STAND_IN_LOG: file } = process.env;
   if (file !== undefined)
-    appendFileSync(file, `${JSON.stringify({ args, order, variables: Object.keys(process.env), cwd: process.cwd() })}\n`);
+    appendFileSync(file, `${JSON.stringify({ args, order, pid: process.pid, variables: Object.keys(process.env), cwd: process.cwd() })}\n`);
 }
 
-/** The acts of this start: STAND_IN may hold a list, of which each start takes the next. */
-function nextActs() {
+/** The acts of this start: STAND_IN may hold a list, of which each start takes the next, or the first whose `when` is in its order. */
+function nextActs(order) {
   if (!Array.isArray(acts)) return acts;
+  if (acts[0]?.when !== undefined) return acts.find(({ when }) => new RegExp(when).test(order)) ?? {};
   const { STAND_IN_COUNT: file = "" } = process.env;
   appendFileSync(file, ".");
   return acts[Math.min(statSync(file).size, acts.length) - 1];
@@ -37,6 +38,7 @@ async function work(found) {
   }
   for (const path of removed) rmSync(path, { force: true });
   for (const [file, ...words] of commands) spawnSync(file, words, { stdio: "ignore" });
+  if (found.pause !== undefined) await new Promise((resolve) => setTimeout(resolve, found.pause));
   if (hang) await new Promise((resolve) => setTimeout(resolve, 600_000));
 }
 
@@ -91,7 +93,7 @@ async function lines() {
   let order = "";
   for await (const chunk of process.stdin) order += chunk;
   log(order);
-  const found = { say: "It is done.", ...nextActs() };
+  const found = { say: "It is done.", ...nextActs(order) };
   const begin = BEGIN[protocol]?.();
   if (begin !== undefined && found.isSilent !== true) print(begin);
   process.stdout.write("a line that is no JSON\n");
@@ -106,7 +108,7 @@ async function lines() {
 }
 
 async function acp() {
-  const found = { say: "It is done.", ...nextActs() };
+  const found = { say: "It is done.", ...nextActs("") };
   const waiting = new Map();
   let id = "new-session";
   const send = (message) => print({ jsonrpc: "2.0", ...message });

@@ -5,6 +5,10 @@ import { scratchFolder } from "../scratch.ts";
 
 /** What a stand-in does in one start. */
 export interface Acts {
+  /** A pattern of the order for which these acts are. */
+  readonly when?: string;
+  /** Milliseconds that it takes after its files are written. */
+  readonly pause?: number;
   readonly say?: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly removed?: readonly string[];
@@ -25,6 +29,7 @@ export interface Acts {
 export interface Start {
   readonly args: readonly string[];
   readonly order: string;
+  readonly pid: number;
   readonly variables: readonly string[];
   readonly cwd: string;
 }
