@@ -188,7 +188,7 @@ export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptio
     name: "done",
     description:
       "Says that your work is done, and has it checked. The work ends when nothing is wrong; else it tells what is. Call it in the same reply as your last change.",
-    parameters: z.object({ summary: z.string().describe("what was done, in one or two sentences") }),
+    parameters: z.object({ summary: z.string().default("").describe("what was done, in one or two sentences") }),
     effect: "read",
     fresh: false,
     parallel: false,

@@ -26,7 +26,9 @@ function rulesIn({ requirement, feedback }: OrderedWords): readonly Rule[] {
 /** For a prompt: the words themselves are shown elsewhere. */
 export function numberedRules(words: OrderedWords): string {
   const rules = rulesIn(words);
-  return rules.length < 2 ? "" : rules.map(({ text }) => text).join("\n");
+  const isNumbered =
+    words.feedback.length === 0 && rules.every(({ number }) => new RegExp(`^\\s*${number}[.)]\\s`, "m").test(words.requirement));
+  return rules.length < 2 || isNumbered ? "" : rules.map(({ text }) => text).join("\n");
 }
 
 function rulesOf(words: string): readonly Pick<Rule, "text" | "isDemand">[] {

@@ -309,7 +309,8 @@ interface KnownFacts {
 const NO_PAGES = "No page can be opened on this machine, so checks of a page stay unchecked.";
 const ONLY_IF_DEMANDED = "Choose page only where the words demand one, and give its logic checks by command.";
 
-const PAGE_BESIDE = "A command or a server with a page has the stack of the command; checks may have steps on the page too.";
+const PAGE_BESIDE =
+  "A command or a server with a page has the stack of the command; each check is of the command or of the page, to which it gives the files that the command writes.";
 
 function stackLine({ name, description, start }: Stack): string {
   return `- ${name}: ${description}.${start === undefined ? "" : ` Started by \`${start.join(" ")}\`.`}`;

@@ -125,7 +125,11 @@ const checkForms = z.discriminatedUnion("kind", [
     /** They run one after another in one copy of the project. */
     steps: z.array(CommandStepSchema).min(1).readonly(),
   }),
-  z.strictObject({ kind: z.literal("page"), steps: z.array(PageStepSchema).min(1).readonly() }),
+  z.strictObject({
+    kind: z.literal("page"),
+    given: z.array(GivenFileSchema).readonly().optional(),
+    steps: z.array(PageStepSchema).min(1).readonly(),
+  }),
   z.object({ kind: z.literal("judgement"), reason: z.string() }),
 ]);
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Criterion, PageStep } from "./acceptance.ts";
+import type { Criterion, GivenFile, PageStep } from "./acceptance.ts";
 import { type Chromium, CHROMIUM_LIMITS, findChromium } from "./chromium.ts";
 import { type DriverReport, runDriver } from "./driver.ts";
 import type { Fault, Verdict } from "./verification.ts";
@@ -66,6 +66,7 @@ interface Findings {
 interface PageCriterion {
   readonly criterion: Criterion;
   readonly steps: readonly PageStep[];
+  readonly given: readonly GivenFile[];
 }
 
 /**
@@ -75,7 +76,7 @@ interface PageCriterion {
 export async function checkPages(request: PageCheckRequest): Promise<PageReport> {
   checkPath(request.open ?? "index.html");
   const criteria = request.criteria.flatMap((criterion): PageCriterion[] =>
-    criterion.check.kind === "page" ? [{ criterion, steps: criterion.check.steps }] : [],
+    criterion.check.kind === "page" ? [{ criterion, steps: criterion.check.steps, given: safeFiles(criterion.check.given) }] : [],
   );
   const chromium = findChromium(request.sandbox);
   const findings = typeof chromium === "string" ? chromium : await playPages(request, criteria, chromium);
@@ -89,6 +90,17 @@ export async function checkPages(request: PageCheckRequest): Promise<PageReport>
     evidence,
   }));
   return { by: "nothing", verdicts, faults: [] };
+}
+
+/** Without files at paths that lead outside: the page fails without them. */
+function safeFiles(given: readonly GivenFile[] = []): readonly GivenFile[] {
+  return given.flatMap((file) => {
+    try {
+      return [{ ...file, path: checkPath(file.path) }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Runs the driver until each criterion has a result: a page that takes the whole driver with it fails, and the driver starts again. */
@@ -129,7 +141,7 @@ function orderOf(request: PageCheckRequest, left: readonly PageCriterion[], { op
   return {
     open: request.open ?? "index.html",
     skipOpening: opened !== undefined,
-    criteria: left.map(({ criterion, steps }) => ({ id: criterion.id, steps: JSON.parse(JSON.stringify(steps)) as Json })),
+    criteria: left.map(({ criterion: { id }, steps, given }) => JSON.parse(JSON.stringify({ id, steps, given })) as Json),
     ...{ totalTime, stepTime: step, waitTime: wait, loadTime: load, criterionTime: all, ruleTime: RULE_TIME },
   };
 }

@@ -17,7 +17,7 @@ export interface OutputIssue {
 
 export type ReadReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-const SHOWN_REPLY = 8_000;
+const SHOWN_REPLY = 32_000;
 const SHOWN_ISSUES = 20;
 const KEPT_ISSUES = 100;
 const SHOWN_VALUE = 120;

@@ -162,4 +162,32 @@ describe.runIf(missing === undefined)("a page in a browser", () => {
   });
 });
 
+describe.skipIf(missing !== undefined)("a page that shows what a command writes", () => {
+  it(
+    "gets the files of each criterion for that alone, and may do without a file that .gitignore names",
+    { tags: ["pages", "long"] },
+    async () => {
+      const page = '<!doctype html><p id="runs"></p><script src="data.js"></script><script src="show.js"></script>';
+      const show = 'document.querySelector("#runs").textContent = (globalThis.RUNS ?? []).length + " runs";';
+      const root = projectOf({ "index.html": page, "show.js": show, ".gitignore": "data.js\n" });
+      const expects = (id: string, equals: string, given: readonly { readonly path: string; readonly content: string }[]): Criterion => ({
+        ...pageCriterion(id),
+        check: { kind: "page", given, steps: [{ do: "expect", at: "#runs", equals }] },
+      });
+      const criteria = [
+        expects("two", "2 runs", [{ path: "data.js", content: "globalThis.RUNS = [1, 2];" }]),
+        expects("none", "0 runs", []),
+        expects("outside", "1 runs", [{ path: "../../data.js", content: "globalThis.RUNS = [1];" }]),
+      ];
+      const found = await checkPages({ root, sandbox, criteria });
+      expect(found.verdicts.map(({ id, outcome }) => [id, outcome])).toEqual([
+        ["two", "proven"],
+        ["none", "proven"],
+        ["outside", "failed"],
+      ]);
+      expect(found.faults).toEqual([]);
+    },
+  );
+});
+
 afterAll(() => server.close());

@@ -75,7 +75,7 @@ describe("checkSyntax", () => {
       `page index.html: It loads src/app.js with type="module". A browser refuses that from the disk. Use a classic script.`,
       "page index.html: It names /abs.js, which begins at the root of the disk. Use a relative path.",
       "syntax index.html: A script in it is no JavaScript: SyntaxError: Unexpected token ';'",
-      "page index.html: It names gone.css?v=1, which is not there.",
+      "page index.html: It names gone.css?v=1, which is not there. A file that the product writes stands in .gitignore.",
       "page index.html: It loads https://fonts.example/x.css from the network. Use a file of the project.",
       expect.stringMatching(/^syntax src\/bad\.js: src\/bad\.js:1/),
       "syntax src/module.js: index.html loads it as a classic script, and it has import or export. Write it without them.",

@@ -193,7 +193,7 @@ describe("the instructions for the model", () => {
     expect(await askForValue({ model: "m", schema: many, messages, ask })).toEqual({ steps: [] });
     const again = asked[1] ?? [];
     expect(again.slice(0, 2)).toEqual(messages);
-    expect(again[2]?.content?.length).toBeLessThan(8_100);
+    expect(again[2]?.content?.length).toBeLessThan(32_100);
     expect(again[2]?.content).toMatch(/^\{"note":"START[^]*END"\}$/);
     expect(again[3]?.content).toContain("- steps[0].do: is missing\n");
     expect(again[3]?.content).toContain("- and 30 more like these");

@@ -5,7 +5,7 @@ import path from "node:path";
 import vm from "node:vm";
 import { chromium } from "playwright-core";
 import { boundConsole, seenOf, showsNothing } from "./in-page.mjs";
-import { order } from "./order.mjs";
+import { mayBeMissing, order } from "./order.mjs";
 import { BASE, collapse, cut, messageOf, PageOver, Problems, quote, StepFault, Unable, within } from "./page-problems.mjs";
 
 /** @import { Browser, BrowserContext, Locator, Page } from "playwright-core" */
@@ -107,6 +107,7 @@ function watch(context, page, problems) {
   page.on("requestfailed", (request) => {
     const [url, own] = [request.url(), ownFile(request.url())];
     if (request.resourceType() === "manifest") return;
+    if (own !== undefined && mayBeMissing(own)) return;
     if (own !== undefined) problems.error(`could not load ${own} (${request.failure()?.errorText ?? ""})`);
     else if (!OWN.test(url)) problems.note(`wanted ${cut(url, 200)}, and there is no network`);
   });

@@ -8,7 +8,7 @@ import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { order, pythonEnvironment, report, root, textOf } from "./order.mjs";
+import { order, pythonEnvironment, report, root, textOf, writeGiven } from "./order.mjs";
 import { isInside, programOf } from "./programs.mjs";
 import { clean, cut, quoted, RuleError, wrongIn } from "./text-rules.mjs";
 
@@ -192,13 +192,6 @@ function fileProblems({ path: name, absent, ...rule }) {
   }
   const text = readFile(name);
   return text === undefined ? [`${what} should be there and is not`] : wrongIn(what, text, rule, order.matchTime);
-}
-
-/** @param {{ path: string; content?: string; base64?: string }} given */
-function writeGiven({ path: name, content = "", base64 }) {
-  const file = path.join(root, name);
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(file, base64 === undefined ? content : Buffer.from(base64, "base64"));
 }
 
 /** @param {any} job */

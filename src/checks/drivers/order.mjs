@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /*
@@ -17,6 +17,19 @@ export const order = JSON.parse(readFileSync(0, "utf8"));
  */
 export function report(value) {
   return new Promise((done) => process.stdout.write(`\n${order.nonce} ${JSON.stringify(value)}\n`, () => done()));
+}
+
+/** Writes a file that a check gives. @param {{ path: string; content?: string; base64?: string }} given */
+export function writeGiven({ path: name, content = "", base64 }) {
+  const file = path.join(root, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, base64 === undefined ? content : Buffer.from(base64, "base64"));
+}
+
+/** True for a file that the project keeps out of its repository by name: the product writes it, so it may be missing. @param {string} file */
+export function mayBeMissing(file) {
+  const names = (textOf(path.join(root, ".gitignore")) ?? "").split("\n").map((line) => line.trim().replace(/^\//, ""));
+  return names.includes(file);
 }
 
 /** @param {string} file */

@@ -7,7 +7,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { freshPage, hiddenWords, launch, sleep, stopBrowser } from "./browser.mjs";
-import { order, report, root } from "./order.mjs";
+import { order, report, root, writeGiven } from "./order.mjs";
 import { BASE, collapse, cut, messageOf, PageOver, quote, StepFault, Unable, within } from "./page-problems.mjs";
 import { matches, RuleError } from "./text-rules.mjs";
 
@@ -159,8 +159,33 @@ async function play(page, steps) {
   return { outcome: "proven", evidence: `${steps.length} steps: ${cut(steps.map(stepWords).join(", "), 600)}`, isOver: false };
 }
 
+/** Writes the files of a criterion. Returns a function that puts the folder back for the next one. @param {any[]} given */
+function withGiven(given) {
+  const before = given.map(({ path: name }) => {
+    const file = path.join(root, name);
+    return { file, bytes: fs.existsSync(file) ? fs.readFileSync(file) : undefined };
+  });
+  for (const one of given) writeGiven(one);
+  return () => {
+    for (const { file, bytes } of before) {
+      if (bytes === undefined) fs.rmSync(file, { force: true });
+      else fs.writeFileSync(file, bytes);
+    }
+  };
+}
+
+/** @param {{ id: string; steps: PageStep[]; given?: any[] }} criterion */
+async function check(criterion) {
+  const putBack = withGiven(criterion.given ?? []);
+  try {
+    return await played(criterion);
+  } finally {
+    putBack();
+  }
+}
+
 /** @param {{ id: string; steps: PageStep[] }} criterion */
-async function check({ id, steps }) {
+async function played({ id, steps }) {
   if (Date.now() > ends) return { outcome: "not checked", evidence: `the time for page checks (${order.totalTime} ms) was over` };
   await report({ kind: "begun", id });
   const page = await freshPage();

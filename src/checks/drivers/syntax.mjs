@@ -4,7 +4,7 @@ import fs from "node:fs";
 import nodeModule from "node:module";
 import path from "node:path";
 import vm from "node:vm";
-import { order, report, root, withoutRoot } from "./order.mjs";
+import { mayBeMissing, order, report, root, withoutRoot } from "./order.mjs";
 
 /** @type {{ kind: "syntax" | "page"; file: string; message: string }[]} */
 const faults = [];
@@ -103,7 +103,8 @@ function localFile(page, address = "") {
   const decoded = errorOf(decodeURIComponent, name) === undefined ? decodeURIComponent(name) : name;
   const file = path.posix.join(path.posix.dirname(page), decoded);
   if (!file.startsWith("../") && fs.existsSync(path.join(root, file))) return file;
-  return wrong(`It names ${shown}, which is not there.`);
+  if (mayBeMissing(file)) return undefined;
+  return wrong(`It names ${shown}, which is not there. A file that the product writes stands in .gitignore.`);
 }
 
 /** @param {string} page */
