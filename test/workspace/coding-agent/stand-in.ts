@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parsedJson } from "../../../src/kernel/json.ts";
 import { scratchFolder } from "../scratch.ts";
 
 /** What a stand-in does in one start. */
@@ -57,8 +58,9 @@ export function standIn(protocol: string, acts: Acts | readonly Acts[]) {
     variables,
     /** The starts until now. */
     starts: (): readonly Start[] => {
-      const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
-      return lines.map((line) => JSON.parse(line) as Start);
+      const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n") : [];
+      // A kill may have cut the last line.
+      return lines.flatMap((line) => (parsedJson(line) as Start | undefined) ?? []);
     },
   };
 }
