@@ -15,11 +15,11 @@ interface Contract {
 
 /** Files that decide which tests run, and how. */
 const RUNNERS =
-  /(?:^|\/)(?:conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|\.npmrc|\.mocharc[^/]*|\.taprc|(?:vitest|jest|ava|playwright|karma)\.config\.[cm]?[jt]s|(?:GNUm|[Mm])akefile|\.?[Jj]ustfile)$/;
+  /(?:^|\/)(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|noxfile\.py|\.npmrc|\.mocharc[^/]*|\.taprc|(?:vite|vitest|jest|ava|playwright|karma)\.config\.(?:[cm]?[jt]s|json)|(?:GNUm|[Mm])akefile|\.?[Jj]ustfile)$|(?:^|\/)tests?\/__init__\.py$/;
 /** Members of package.json that do the same. */
 const MEMBERS = ["jest", "mocha", "ava", "tap", "vitest"];
 const SCRIPT = /^(?:pre|post)?(?:test|build|check)\b/;
-const TABLES = ["tool.pytest.ini_options", ...PYTHON_TASKS.map(([table]) => table)];
+const TABLES = ["tool.pytest", "tool.pytest.ini_options", ...PYTHON_TASKS.map(([table]) => table)];
 /** Bytes of one file that is compared. */
 const LARGEST = 4 * 1024 * 1024;
 
@@ -27,7 +27,9 @@ const LARGEST = 4 * 1024 * 1024;
 export async function putBackContract(fork: Workspace, project: Workspace, contract: Contract): Promise<readonly string[]> {
   const [before, after] = [new Set(await project.list()), await fork.list()];
   const wasTested = contract.tests.length > 0;
-  const isKept = (path: string): boolean => WRITTEN_BY_MANAGER.has(path.toLowerCase()) || contract.tests.includes(path);
+  const programs = wasTested ? await testPrograms(project, before) : new Set<string>();
+  const isKept = (path: string): boolean =>
+    WRITTEN_BY_MANAGER.has(path.toLowerCase()) || contract.tests.includes(path) || programs.has(path);
   const isOthers = (path: string): boolean =>
     isKept(path) || (wasTested && RUNNERS.test(path)) || (contract.size !== "S" && isTestPath(path));
   const changed: string[] = [];
@@ -51,6 +53,38 @@ export async function putBackContract(fork: Workspace, project: Workspace, contr
   return changed;
 }
 
+/** Scripts of the project that its test commands name, and those that these name. */
+async function testPrograms(project: Workspace, paths: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const scripts = [...paths].filter((path) => /\.(?:ba)?sh$|^(?:scripts?|tools?|ci|\.ci)\//.test(path));
+  const found = new Set<string>();
+  const { scripts: commands = {} } = manifestIn((await project.read("package.json")) ?? "") ?? {};
+  const texts = [
+    testScripts(commands)
+      .map(([, command]) => String(command))
+      .join("\n"),
+  ];
+  for (const path of [...paths].filter((one) => RUNNERS.test(one))) texts.push((await project.read(path)) ?? "");
+  for (let text = texts.pop(); text !== undefined; text = texts.pop()) {
+    for (const path of scripts) {
+      if (found.has(path) || !text.includes(path)) continue;
+      found.add(path);
+      texts.push((await project.read(path)) ?? "");
+    }
+  }
+  return found;
+}
+
+/** Those that test, and those that these run, such as `unit` of `npm run unit`. */
+function testScripts(scripts: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const all = Object.entries(scripts);
+  const found = new Map(all.filter(([name]) => SCRIPT.test(name)));
+  for (const [, command] of found) {
+    const words = new Set(String(command).split(/[\s"';&|]+/));
+    for (const [name, text] of all) if (words.has(name)) found.set(name, text);
+  }
+  return [...found];
+}
+
 async function bytesOf(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
   return workspace.readBytes(path, LARGEST).catch(() => new Uint8Array());
 }
@@ -60,13 +94,15 @@ function mendedManifest(before: string, after: string): string | undefined {
   const [ours, theirs] = [manifestIn(before), manifestIn(after)];
   if (ours === undefined) return undefined;
   if (theirs === undefined) return before;
+  const kept = new Map(testScripts(ours.scripts ?? {}));
+  const isJudging = (name: string): boolean => kept.has(name) || SCRIPT.test(name);
   const judging = ({ scripts = {}, ...rest }: Manifest): object => ({
-    scripts: Object.entries(scripts).filter(([name]) => SCRIPT.test(name)),
+    scripts: Object.entries(scripts).filter(([name]) => isJudging(name)),
     more: MEMBERS.map((name) => rest[name]),
   });
   if (JSON.stringify(judging(ours)) === JSON.stringify(judging(theirs))) return undefined;
   const others = (scripts: Manifest["scripts"] = {}, isWanted: boolean): [string, unknown][] =>
-    Object.entries(scripts).filter(([name]) => SCRIPT.test(name) === isWanted);
+    Object.entries(scripts).filter(([name]) => isJudging(name) === isWanted);
   const scripts = Object.fromEntries([...others(theirs.scripts, false), ...others(ours.scripts, true)]);
   const members = Object.fromEntries(MEMBERS.flatMap((name) => (name in ours || name in theirs ? [[name, ours[name]]] : [])));
   const mended = { ...theirs, scripts, ...members };

@@ -161,10 +161,7 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
   async #reported(ctx: ActionContext<readonly []>, round: Round): Promise<readonly Message<Delivery>[]> {
     const { order, earlier, verification, complaints, work, review } = round;
     const { name, size, stack } = order;
-    const assumptions = [
-      ...order.assumptions,
-      ...(work.putBack ?? []).map((path) => `${path} was changed by the worker, and is put back.`),
-    ];
+    const assumptions = [...order.assumptions, ...(work.notes ?? [])];
     const isDone = isDeliverable(verification, complaints, review?.accepts ?? true);
     const facts = { name, size, stack, isDone, verification, complaints, review, assumptions, uncovered: [...uncoveredRules(order)] };
     const unmerged = unmergedTasks(order, { isDone, taken: new Set(work.taken), suites: verification.suites });

@@ -24,8 +24,8 @@ export const WorkReportSchema = z.object({
   taken: z.array(z.string()).optional(),
   /** Calls that were not made, and why. */
   notRun: z.array(z.string()).optional(),
-  /** Checks and tests of others that a worker from elsewhere changed: they are as they were. */
-  putBack: z.array(z.string()).optional(),
+  /** Sentences for the user, such as which tests of others a worker changed. */
+  notes: z.array(z.string()).optional(),
   spent: z.object({ tokens: z.number(), ms: z.number() }).optional(),
 });
 

@@ -1,12 +1,21 @@
 import { assignmentText, NO_FILES } from "../../actions/company/assignment.ts";
 import { workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
 import { lastWords, putBackContract } from "../../actions/company/outside-work.ts";
+import { testRequest } from "../../actions/company/project-gate.ts";
 import { ACCEPTANCE_FILE, isTestPath, REQUIREMENT_FILE, type WorkOrder } from "../../actions/company/work-order.ts";
-import type { WorkReport } from "../../actions/company/work-report.ts";
 import { type PromptPart, roleCard } from "../../actions/prompt.ts";
-import { defineRole, type Message, type MicroUsd, type Role, type RoleContext } from "../../src/index.ts";
+import {
+  ControlError,
+  defineRole,
+  type Message,
+  type MicroUsd,
+  type Role,
+  type RoleContext,
+  TroupeError,
+  WorkspaceError,
+} from "../../src/index.ts";
 import type { CodingQuestion, CodingReport } from "../../src/workspace/coding-agent.ts";
-import { type CodingAgent, mergeFork, openFork, removeFork } from "../../src/workspace/index.ts";
+import { type CodingAgent, mergeFork, openFork, removeFork, type WorkspaceForks } from "../../src/workspace/index.ts";
 import { handedOver, IMPLEMENT, RULES } from "./engineer.ts";
 import { LONGEST_WORK } from "./work-log.ts";
 import { COLLEAGUES, COMPANY, type CompanyMachine, subjectOf, workAction } from "./worker.ts";
@@ -36,7 +45,6 @@ const OWN_TESTS = "Every function that can go wrong has a test of yours, which m
 
 interface Turn extends CodingReport {
   /** Files outside the worktree, and files of the contract, that it changed. They are as they were. */
-  readonly outside: readonly string[];
   readonly putBack: readonly string[];
 }
 
@@ -58,13 +66,14 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
     const tests = await testsOfOthers(rc, machine, order);
     const project = machine.project();
     await openFork(rc.steps, project, FORK);
+    const guard = await rc.step("guard project", {}, ({ signal }) => project.forks.guard(FORK, signal), { fresh: true });
     const answers: string[] = [];
-    const found = new Set<string>();
+    const notes = new Set<string>();
     for (;;) {
       const own: readonly PromptPart[] = [["The user's answers", answers.join("\n")]];
       const prompt = assignmentText(rc, { order, files: NO_FILES, role, own });
-      const turn = await work(rc, machine, { worker, prompt, tests, size: order.size });
-      for (const path of [...turn.outside, ...turn.putBack]) found.add(path);
+      const turn = await work(rc, machine, { worker, prompt, tests, size: order.size, guard });
+      for (const path of turn.putBack) notes.add(`${path} was changed by the worker, and is put back.`);
       const { disputes, questions, gaveUp, summary } = lastWords(
         turn.text,
         order.criteria.map(({ id }) => id),
@@ -73,13 +82,12 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
         for (const question of questions) answers.push(`${question} ${await rc.human.ask(question)}`);
         continue;
       }
-      const why = turn.outcome === "ended" ? gaveUp : (turn.reason ?? "The worker failed.");
+      const merge = await merged(rc, machine, subjectOf(summary, IMPLEMENT));
+      if (merge.left.length > 0) notes.add(`Not taken over, because they are links or larger than a megabyte: ${merge.left.join(", ")}.`);
+      const why = turn.outcome === "ended" ? (gaveUp ?? merge.fault) : (turn.reason ?? "The worker failed.");
+      if (why !== undefined) notes.add(`The worker ended without success: ${why}`);
       const status = why !== undefined ? "stuck" : disputes.length > 0 ? "disputed" : "finished";
-      const report: WorkReport = { status, summary: why ?? summary, disputes: [...disputes], putBack: [...found] };
-      const paths = await merged(rc, machine, subjectOf(summary, IMPLEMENT));
-      const all =
-        paths.length === 0 ? report : { ...report, status: "stuck" as const, summary: `${unmergedText(paths)} ${report.summary}` };
-      return handedOver(rc, all);
+      return handedOver(rc, { status, summary: why ?? summary, disputes: [...disputes], notes: [...notes] });
     }
   };
   return defineRole({
@@ -89,23 +97,32 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
 }
 
 /** The tests that it may not change. What it wrote itself in an earlier round is its own, where no QA writes tests. */
-async function testsOfOthers(rc: RoleContext, { workspace }: CompanyMachine, { size }: WorkOrder): Promise<readonly string[]> {
+async function testsOfOthers(rc: RoleContext, { workspace, gate }: CompanyMachine, order: WorkOrder): Promise<readonly string[]> {
   const state = rc.state as State;
   const list = async (): Promise<readonly string[]> => (await workspace.list()).filter(isTestPath);
   const present = await rc.step("list tests", {}, list, { fresh: true });
-  state.tests ??= present;
-  return size === "S" ? state.tests : present;
+  if (state.tests === undefined) {
+    // Runners find tests under other names too.
+    const { suites } = order.isChange ? await gate.check(rc.steps, testRequest({})) : { suites: [] };
+    const found = suites.flatMap(({ files }) => files).filter((path) => !MANIFESTS.has(path));
+    state.tests = [...new Set([...present, ...found])];
+  }
+  return order.size === "S" ? state.tests : [...new Set([...present, ...state.tests])];
 }
+
+/** Their scripts are put back alone. */
+const MANIFESTS: ReadonlySet<string> = new Set(["package.json", "pyproject.toml", "go.mod", "Cargo.toml"]);
 
 interface Asked {
   readonly worker: OutsideWorker;
   readonly prompt: string;
   readonly tests: readonly string[];
   readonly size: WorkOrder["size"];
+  readonly guard: Awaited<ReturnType<WorkspaceForks["guard"]>>;
 }
 
 /** Runs the agent as a step: its whole budget is reserved before, and a recorded turn is never run again. */
-function work(rc: RoleContext, { workspace, project }: CompanyMachine, { worker, prompt, tests, size }: Asked): Promise<Turn> {
+function work(rc: RoleContext, { workspace, project }: CompanyMachine, { worker, prompt, tests, size, guard }: Asked): Promise<Turn> {
   const { agent, budget } = worker;
   const { forks } = project();
   return rc.step(
@@ -125,21 +142,36 @@ function work(rc: RoleContext, { workspace, project }: CompanyMachine, { worker,
           attempts.settle(outcome === "missing" ? { cost: 0, basis: "none" } : paid);
         }
       });
-      const outside = await forks.putBack(FORK, signal);
-      const putBack = await putBackContract(fork, workspace, { size, tests });
-      return { ...report, outside, putBack };
+      const putBack = [...(await forks.putBack(FORK, guard, signal))];
+      try {
+        putBack.push(...(await putBackContract(fork, workspace, { size, tests })));
+      } catch (error) {
+        if (!TroupeError.isInstance(error) || error instanceof ControlError) throw error;
+        return { ...report, outcome: "failed", reason: `It damaged its worktree. ${error.message}`, putBack };
+      }
+      return { ...report, putBack };
     },
     { fresh: true },
   );
 }
 
-/** Takes the files over, and ends the fork. Returns the paths that cannot be taken over. */
-async function merged(rc: RoleContext, { project }: CompanyMachine, message: string): Promise<readonly string[]> {
-  const merge = await mergeFork(rc.steps, project(), FORK, { message, author: rc.name, date: rc.now() });
-  await removeFork(rc.steps, project(), FORK);
-  return merge.kind === "conflict" ? merge.paths : [];
+interface Merged {
+  readonly left: readonly string[];
+  /** Why nothing was taken over. */
+  readonly fault?: string;
 }
 
-function unmergedText(paths: readonly string[]): string {
-  return `Nothing was taken over, because these are links or too large: ${paths.join(", ")}.`;
+/** Takes the files over, and ends the fork. */
+async function merged(rc: RoleContext, { project }: CompanyMachine, message: string): Promise<Merged> {
+  const request = { message, author: rc.name, date: rc.now() };
+  const merge = await mergeFork(rc.steps, project(), FORK, request).catch((error: unknown) => {
+    if (!WorkspaceError.isInstance(error)) throw error;
+    return { kind: "broken", reason: error.message } as const;
+  });
+  await removeFork(rc.steps, project(), FORK);
+  if (merge.kind === "merged") return { left: merge.left ?? [] };
+  return {
+    left: [],
+    fault: merge.kind === "broken" ? `It damaged its worktree. ${merge.reason}` : `These do not fit: ${merge.paths.join(", ")}.`,
+  };
 }

@@ -217,6 +217,10 @@ const MODULE_TIMEOUT = 3_000;
 const LOADED = 85;
 const THREW = 86;
 
+/** Modules of Python that files of the same name would replace, in the checks too. Python runs the first two before every program. */
+const OF_PYTHON =
+  /^(?:src\/)?(?:sitecustomize|usercustomize|argparse|collections|csv|datetime|functools|io|json|math|os|pathlib|random|re|shutil|string|subprocess|sys|tempfile|time|typing|unittest)\.py$/;
+
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;
 
@@ -227,6 +231,13 @@ async function checkImports(
   if (stack !== "node" && stack !== "python") return [];
   const files = await filesIn(root, signal);
   const ending = stack === "python" ? /^(?!.*-)[^.]+\.py$/ : /\.[cm]?js$/;
+  const replaced = files.filter((file) => OF_PYTHON.test(file));
+  if (replaced.length > 0)
+    return replaced.map((file) => ({
+      kind: "syntax",
+      file,
+      message: "It has the name of a module of Python, which it replaces. Rename it.",
+    }));
   const ofPages = await pageScripts(root, files);
   const modules = files.filter((file) => ending.test(file) && !LEFT_OUT.test(file) && !ofPages.has(file)).slice(0, MAX_MODULES);
   if (modules.length === 0) return [];

@@ -9,7 +9,7 @@ import { aCommitRequest, type CommitRequest, type Workspace, writtenFile } from 
 
 /** The result of {@link mergeFork}. Plain JSON. */
 export type ForkMerge =
-  | { readonly kind: "merged"; readonly paths: readonly string[] }
+  | { readonly kind: "merged"; readonly paths: readonly string[]; readonly left?: readonly string[] }
   | { readonly kind: "conflict"; readonly paths: readonly string[] };
 
 /** A project and its forks, for steps. */
@@ -102,7 +102,7 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
   }
   const paths = compared.changes.map(({ path }) => path);
   if (paths.length > 0) await commitFiles(steps, workspace, { ...request, paths });
-  return { kind: "merged", paths };
+  return { kind: "merged", paths, ...(compared.left === undefined ? {} : { left: compared.left }) };
 }
 
 /**

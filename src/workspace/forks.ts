@@ -1,5 +1,5 @@
-import { realpath, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, lstat, mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -7,6 +7,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { GitProgram } from "./git-program.ts";
+import { KEPT_FOLDER } from "./kept-files.ts";
 import { isNormalPath } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import { declareFork, type FileChange } from "./recorded-files.ts";
@@ -22,10 +23,21 @@ export interface WorkspaceForksOptions {
 
 const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: kinds.workspace, limits: workspaceLimits };
 
-/** The changes that a fork brings to its project, or the paths that both changed in ways that do not fit. Plain JSON. */
+/**
+ * The changes that a fork brings to its project, or the paths that both changed in ways that do not fit. `left`: links and files above a
+ * megabyte, which are not brought. Plain JSON.
+ */
 export type ForkComparison =
-  | { readonly kind: "fits"; readonly changes: readonly FileChange[] }
+  | { readonly kind: "fits"; readonly changes: readonly FileChange[]; readonly left?: readonly string[] }
   | { readonly kind: "conflict"; readonly paths: readonly string[] };
+
+/** The state of a project to which it can be put back. Plain JSON. */
+interface ProjectGuard {
+  readonly head: string;
+  readonly branch?: string;
+  /** The commit with its files. */
+  readonly base: string;
+}
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
 export interface ForkUpdate {
@@ -52,11 +64,13 @@ export interface WorkspaceForks {
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison>;
   /** Brings the project's changes into a fork, so that it can be merged. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
+  /** What {@link WorkspaceForks.putBack} needs: keep it before somebody works in the fork who may leave it. @throws WorkspaceError `WORKSPACE_FORK` */
+  guard(name: string, signal?: AbortSignal): Promise<ProjectGuard>;
   /**
-   * Puts the files and the HEAD of the project back as they were when the fork was opened, for whoever works in the fork may have left it.
-   * Returns the paths that were changed. @throws WorkspaceError `WORKSPACE_FORK` when it is not open
+   * Puts the files and the HEAD of the project back as they were at a guard. What they held is kept in `.troupe/kept/<name>`. Returns the
+   * paths that were changed; files that a `.gitignore` of the project matches are not looked at. @throws WorkspaceError
    */
-  putBack(name: string, signal?: AbortSignal): Promise<readonly string[]>;
+  putBack(name: string, guard: ProjectGuard, signal?: AbortSignal): Promise<readonly string[]>;
   /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */
   missing(signal?: AbortSignal): Promise<string | undefined>;
   remove(name: string, signal?: AbortSignal): Promise<void>;
@@ -117,23 +131,52 @@ class DiskForks implements WorkspaceForks {
     return this.#turns.take(async () => {
       const trees = await this.#trees(name, signal);
       if ((await trees.find(name, signal)) !== undefined) return;
-      await trees.guard(name, signal);
       await trees.add(name, { at: (await trees.snapshot(signal)).commit, signal });
     });
   }
 
-  putBack(name: string, signal?: AbortSignal): Promise<readonly string[]> {
+  guard(name: string, signal?: AbortSignal): Promise<ProjectGuard> {
     return this.#turns.take(async () => {
       const { trees, base } = await this.#opened(name, signal);
-      await trees.putBackHead(name, signal);
-      const changed = await this.#changedIn(this.#project, base, signal);
-      for (const path of changed) {
-        const isKnown = (await trees.git.idOf(`${base}:${path}`, signal)) !== undefined;
-        if (isKnown) await trees.git.run(["restore", `--source=${base}`, "--worktree", "--", `:(literal)${path}`], { signal });
-        else await this.#project.remove(path);
-      }
-      return changed;
+      return { ...(await trees.place(signal)), base };
     });
+  }
+
+  putBack(name: string, guard: ProjectGuard, signal?: AbortSignal): Promise<readonly string[]> {
+    checkTreeName(name);
+    return this.#turns.take(async () => {
+      const trees = await this.#trees(name, signal);
+      await trees.keepBase(name, guard.base, signal);
+      await trees.putBackHead(name, guard, signal);
+      const { git } = trees;
+      const scratch = temporaryFolder("troupe-git-");
+      try {
+        // An index of its own: no flag, no rule of the repository's own hides a change.
+        const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index") } };
+        await git.run(["read-tree", guard.base], own);
+        const differing = (await git.run([...DIFF, guard.base, "--"], own)).split("\0");
+        const others = (await git.run(["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"], own)).split("\0");
+        const changed = [...new Set([...differing, ...others])].filter(isNormalPath).sort();
+        for (const path of changed) {
+          await this.#keep(name, path);
+          const isKnown = (await git.idOf(`${guard.base}:${path}`, signal)) !== undefined;
+          if (isKnown) await git.run(["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`], own);
+          else await rm(join(this.#project.root, path), { force: true });
+        }
+        return changed;
+      } finally {
+        await scratch.remove();
+      }
+    });
+  }
+
+  /** Keeps what a file of the project holds now. */
+  async #keep(name: string, path: string): Promise<void> {
+    const file = join(this.#project.root, path);
+    if ((await ifThere(lstat(file)))?.isFile() !== true) return;
+    const kept = join(this.#project.root, KEPT_FOLDER, name, path);
+    await mkdir(dirname(kept), { recursive: true });
+    await copyFile(file, kept);
   }
 
   async missing(signal?: AbortSignal): Promise<string | undefined> {
@@ -144,16 +187,18 @@ class DiskForks implements WorkspaceForks {
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison> {
     return this.#turns.take(async () => {
       const { trees, base } = await this.#opened(name, signal);
-      const [changes, conflicts]: [FileChange[], string[]] = [[], []];
+      const [changes, conflicts, left]: [FileChange[], string[], string[]] = [[], [], []];
       for (const path of await this.#changedIn(this.workspace(name), base, signal)) {
         if (only?.includes(path) === false) continue;
         const { ours, merged } = await this.#merged(trees, { name, base, path }, signal);
         if (merged.kind === "clean" && merged.text === ours) continue;
+        if (merged.kind === "conflict") conflicts.push(path);
         const content = merged.kind === "clean" ? await this.#contentOf(name, path, merged.text) : undefined;
-        if (content === undefined) conflicts.push(path);
-        else changes.push({ path, content });
+        if (content !== undefined) changes.push({ path, content });
+        else if (merged.kind === "clean") left.push(path);
       }
-      return conflicts.length > 0 ? { kind: "conflict", paths: conflicts } : { kind: "fits", changes };
+      if (conflicts.length > 0) return { kind: "conflict", paths: conflicts };
+      return { kind: "fits", changes, ...(left.length === 0 ? {} : { left }) };
     });
   }
 

@@ -147,6 +147,7 @@ const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_ATTR_NOSYSTEM: "1",
   GIT_TERMINAL_PROMPT: "0",
   GIT_NO_LAZY_FETCH: "1",
+  GIT_NO_REPLACE_OBJECTS: "1",
   GIT_ALLOW_PROTOCOL: "none",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_AUTHOR_NAME: "Troupe",

@@ -55,15 +55,16 @@ const FILE_SHARE = 0.4;
 
 const SCRIPT = "typescript" in process.features && process.features.typescript !== false ? "[cm]?[jt]s" : "[cm]?js";
 const TEST_NAME = new RegExp(`\\.(test|spec)\\.${SCRIPT}$`);
-const IN_TEST_FOLDER = new RegExp(`(^|/)(tests?|__tests__)/.*\\.${SCRIPT}$`);
+/** As Node.js names them, and in test folders. */
+const MAY_BE_TEST = new RegExp(`(^|/)((tests?|__tests__)/.*|[^/]*[-_](test|spec)|test(-[^/]*)?)\\.${SCRIPT}$`);
 /** Bytes of a file in a test folder that is searched for an import of `node:test`. */
 const SEARCHED_BYTES = 1_000_000;
 
-/** The test files that `node --test` can run: those named `*.test.js` or `*.spec.js`, and those in test folders that import `node:test`. */
+/** The test files that `node --test` can run: those named `*.test.js` or `*.spec.js`, and others of Node's names and in test folders that import `node:test`. */
 export async function findTestFiles(root: string, signal?: AbortSignal): Promise<string[]> {
   const { files } = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
   const found: string[] = [];
-  for (const file of files) if (TEST_NAME.test(file) || (IN_TEST_FOLDER.test(file) && (await importsTests(root, file)))) found.push(file);
+  for (const file of files) if (TEST_NAME.test(file) || (MAY_BE_TEST.test(file) && (await importsTests(root, file)))) found.push(file);
   return found;
 }
 

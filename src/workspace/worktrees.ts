@@ -28,13 +28,13 @@ interface AddOptions {
 
 const TREES = "trees";
 const HEADS = "refs/heads/";
+const OWN_BRANCHES = "troupe/";
 const BASES = "refs/troupe/base/";
 /** The first commit of a worktree whose folder is closed, and a symbolic ref to its branch. */
 const CLOSED_BASES = "refs/troupe/closed/";
 const BRANCHES = "refs/troupe/branch/";
-/** The commit and the branch of the repository itself when a worktree was made. */
-const GUARDED = "refs/troupe/guard/";
-const GUARDED_BRANCHES = "refs/troupe/guarded/";
+/** Commits that somebody else made in the repository meanwhile. */
+const LEFT = "refs/troupe/left/";
 /** Milliseconds: a checkout of a large repository takes longer than other commands. */
 const CHECKOUT_TIME = 600_000;
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]|\.(?!\.|lock$)){0,79}$/;
@@ -133,13 +133,14 @@ export class Worktrees {
     name: string,
     { drop = false, signal }: { readonly drop?: boolean; readonly signal?: AbortSignal | undefined } = {},
   ): Promise<void> {
-    const known = await this.find(name, signal);
+    // Not the branch that its folder has now: whoever works there may have left the own one.
+    const own = await this.earlier(name, signal);
     await this.#clear(name, signal);
     await this.#forget(name, signal);
-    if (known === undefined) return;
+    if (own?.branch.startsWith(OWN_BRANCHES) !== true) return;
     const isEmpty =
-      (await this.isAncestor(HEADS + known.branch, "HEAD", signal)) || (await this.isAncestor(HEADS + known.branch, known.base, signal));
-    if (drop || isEmpty) await this.#drop(known.branch, signal);
+      (await this.isAncestor(HEADS + own.branch, "HEAD", signal)) || (await this.isAncestor(HEADS + own.branch, own.base, signal));
+    if (drop || isEmpty) await this.#drop(own.branch, signal);
   }
 
   /** Removes the folder of a worktree. Its branch and base stay for {@link Worktrees.earlier}, unless it has no commits of its own. */
@@ -186,30 +187,33 @@ export class Worktrees {
     await this.#git.run(["update-ref", BASES + name, base], { signal });
   }
 
-  /** Keeps the present commit and branch of the repository for {@link Worktrees.putBackHead}. */
-  async guard(name: string, signal?: AbortSignal): Promise<void> {
+  /** The present commit and branch of the repository. */
+  async place(signal?: AbortSignal): Promise<{ readonly head: string; readonly branch?: string }> {
     const branch = await this.#git.branch(signal);
-    await this.#git.run(["update-ref", GUARDED + name, await this.head(signal)], { signal });
-    if (branch === undefined) await this.#git.call(["symbolic-ref", "--delete", GUARDED_BRANCHES + name], { signal });
-    else await this.#git.run(["symbolic-ref", GUARDED_BRANCHES + name, HEADS + branch], { signal });
+    return { head: await this.head(signal), ...(branch === undefined ? {} : { branch }) };
   }
 
-  /** Puts the branch and the commit of the repository back as they were when the worktree was made. No file is written. */
-  async putBackHead(name: string, signal?: AbortSignal): Promise<void> {
-    const head = await this.#git.idOf(`${GUARDED}${name}^{commit}`, signal);
-    const named = await this.#git.call(["symbolic-ref", "--quiet", GUARDED_BRANCHES + name], { signal });
-    const branch = named.kind === "exited" && named.code === 0 ? named.stdout.trim() : undefined;
-    if (head === undefined) return;
-    if (branch !== undefined) await this.#git.run(["symbolic-ref", "HEAD", branch], { signal });
+  /** Puts the branch, the commit and the index of the repository back. No file is written; another commit stays under a ref of this name. */
+  async putBackHead(
+    name: string,
+    { head, branch }: { readonly head: string; readonly branch?: string },
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (branch !== undefined) await this.#git.run(["symbolic-ref", "HEAD", HEADS + branch], { signal });
+    const now = await this.#git.idOf("HEAD", signal);
     const ref = branch === undefined ? (["--no-deref", "HEAD"] as const) : (["HEAD"] as const);
-    if ((await this.#git.idOf("HEAD", signal)) !== head) await this.#git.run(["update-ref", ...ref, head], { signal });
-    await this.#git.run(["reset", "--quiet", "--mixed"], { signal });
+    if (now !== head) {
+      if (now !== undefined) await this.#git.call(["update-ref", LEFT + name, now], { signal });
+      await this.#git.run(["update-ref", ...ref, head], { signal });
+    }
+    // A new index has no flags that hide changes.
+    await this.#git.run(["read-tree", "HEAD"], { signal });
   }
 
   /** Forgets the work of this name. Its branch stays. */
   async #forget(name: string, signal: AbortSignal | undefined): Promise<void> {
-    for (const ref of [BASES, CLOSED_BASES, GUARDED]) await this.#git.call(["update-ref", "-d", ref + name], { signal });
-    for (const ref of [BRANCHES, GUARDED_BRANCHES]) await this.#git.call(["symbolic-ref", "--delete", ref + name], { signal });
+    for (const ref of [BASES, CLOSED_BASES]) await this.#git.call(["update-ref", "-d", ref + name], { signal });
+    await this.#git.call(["symbolic-ref", "--delete", BRANCHES + name], { signal });
   }
 
   #placeOf(name: string): string {

@@ -49,16 +49,16 @@ interface Ended {
   readonly refs: string;
 }
 
-/** True when the store has a message with these words: the run need not be begun, or told, again. */
-async function isRecorded(cwd: string, words: string): Promise<boolean> {
+/** The run, if the store has a message of it with these words: it need not be begun, or told, again. */
+async function recordedRun(cwd: string, words: string): Promise<string | undefined> {
   const path = join(cwd, ".troupe/runs.db");
-  if (!existsSync(path)) return false;
+  if (!existsSync(path)) return undefined;
   const journal = sqlite({ path });
   const [run] = await journal.runs();
   let found = false;
   if (run !== undefined) for await (const event of journal.read(run.runId, 0)) found ||= JSON.stringify(event).includes(words);
   await journal.close();
-  return found;
+  return found ? run?.runId : undefined;
 }
 
 /** @param deaths milliseconds after the start of a process at which it dies: of the run, and after it of what the user tells it */
@@ -93,7 +93,8 @@ async function survived(deaths: readonly (readonly number[])[]): Promise<Ended> 
       if (last?.type === "result") results[turn] = last;
       else if (moment === undefined) throw new Error(`${words.join(" ")} ended with ${end}: ${child.said.stderr.slice(-2_000)}`);
       if (last?.delivery?.isDone === true) break;
-      if (await isRecorded(cwd, turn === 0 ? "Say ok." : "Say yes instead.")) words = ["resume", "--yes", ...model];
+      const run = await recordedRun(cwd, turn === 0 ? "Say ok." : "Say yes instead.");
+      if (run !== undefined) words = ["resume", run, "--yes", ...model];
     }
   }
   const root = join(cwd, "product");

@@ -210,6 +210,26 @@ describe("a project whose fork somebody has left", () => {
       git(root, "commit", "--quiet", "--allow-empty", "-m", "Tamper");
     },
     "an earlier commit": (root) => git(root, "reset", "--quiet", "--hard", "HEAD^"),
+    "refs of ours that name another commit": (root) => {
+      put(root, "src/a.js", "changed\n");
+      git(root, "commit", "--quiet", "-am", "Tamper");
+      git(root, "update-ref", "refs/troupe/base/t1", "HEAD");
+    },
+    "flags that hide a change": (root) => {
+      git(root, "update-index", "--assume-unchanged", "src/a.js");
+      git(root, "update-index", "--skip-worktree", "c.txt");
+      put(root, "src/a.js", "changed\n");
+      put(root, "c.txt", "changed");
+    },
+    "a rule of the repository that hides a file": (root) => {
+      put(root, ".git/info/exclude", "conftest.py\n");
+      put(root, "conftest.py", "");
+    },
+    "another object in place of a file's": (root) => {
+      const other = git(root, "hash-object", "-w", "c.txt");
+      git(root, "replace", git(root, "rev-parse", "HEAD:src/a.js"), other);
+      put(root, "src/a.js", "c");
+    },
     "a full index": (root) => {
       put(root, "c.txt", "staged");
       git(root, "add", ".");
@@ -230,8 +250,9 @@ describe("a project whose fork somebody has left", () => {
     await forks.open("t1");
     await forks.workspace("t1").write("src/b.js", "B\n");
     const before = state();
+    const guard = await forks.guard("t1");
     damages[name]?.(root);
-    await workspaceForks({ workspace: fileWorkspace({ root }) }).putBack("t1");
+    await workspaceForks({ workspace: fileWorkspace({ root }) }).putBack("t1", guard);
     return { before, after: state(), compared: await forks.compare("t1") };
   };
   const kept = { kind: "fits", changes: [{ path: "src/b.js", content: "B\n" }] };
@@ -256,7 +277,20 @@ describe("a project whose fork somebody has left", () => {
       changes: [{ path: "picture.png", content: { base64: bytes.toString("base64") } }],
     });
     put(forks.workspace("t1").root, "picture.png", Buffer.alloc(1024 * 1024 + 1));
-    expect(await forks.compare("t1")).toEqual({ kind: "conflict", paths: ["picture.png"] });
+    expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [], left: ["picture.png"] });
+  });
+
+  it("keeps its user's branches, and what a file held that is put back", async () => {
+    const { root, forks } = inRepository();
+    git(root, "branch", "develop");
+    await forks.open("t1");
+    const guard = await forks.guard("t1");
+    git(join(root, ".troupe/trees/t1"), "checkout", "--quiet", "develop");
+    put(root, "c.txt", "the user's own");
+    expect(await forks.putBack("t1", guard)).toEqual(["c.txt"]);
+    await forks.remove("t1");
+    expect(git(root, "branch", "--list", "develop", "troupe/*")).toBe("  develop");
+    expect(readFileSync(join(root, ".troupe/kept/t1/c.txt"), "utf8")).toBe("the user's own");
   });
 
   it("is compared also with a fork on a detached head, or on another branch", async () => {

@@ -46,8 +46,14 @@ export function withoutRoot(text) {
   return text.replaceAll(`${root}/`, "").replaceAll(root, ".");
 }
 
-/** The environment of a Python program of the project. */
-export function pythonEnvironment() {
-  const libraries = [root, path.join(root, "src"), path.join(root, ".packages")].filter((folder) => existsSync(folder));
+/**
+ * The environment of a Python program of the project: as its user has it, with the packages that are installed in the project. Test runners find
+ * the project's own modules too.
+ *
+ * @param {{ isTest?: boolean }} [o]
+ */
+export function pythonEnvironment({ isTest = false } = {}) {
+  const own = isTest ? [root, path.join(root, "src")] : [];
+  const libraries = [...own, path.join(root, ".packages")].filter((folder) => existsSync(folder));
   return { ...process.env, PYTHONPATH: libraries.join(path.delimiter), PYTHONDONTWRITEBYTECODE: "1", NO_COLOR: "1" };
 }

@@ -7,7 +7,7 @@ import { order, pythonEnvironment, report, root, withoutRoot } from "./order.mjs
 
 const names = order.files.map((/** @type {string} */ file) => path.basename(file));
 // Two test files of one name outside packages are one module to the usual way of importing.
-const env = { ...pythonEnvironment(), TROUPE_IMPORT: new Set(names).size < names.length ? "importlib" : "prepend" };
+const env = { ...pythonEnvironment({ isTest: true }), TROUPE_IMPORT: new Set(names).size < names.length ? "importlib" : "prepend" };
 
 /** @returns {"pytest" | "unittest" | undefined} undefined without python3 */
 function chooseRunner() {

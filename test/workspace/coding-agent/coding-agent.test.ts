@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isAlive } from "../../../src/kernel/system-error.ts";
 import { AbortedError, UsageError, WaitingError } from "../../../src/kernel/errors.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { LINE_PROTOCOLS, lineReader, type Said } from "../../../src/workspace/agent-lines.ts";
@@ -40,6 +41,14 @@ describe.each(ALL)("a coding agent by the protocol %s", (protocol) => {
     expect(report.text).not.toContain("I shall look");
     expect(readFileSync(join(folder, "work.txt"), "utf8")).toBe("done");
     expect(starts).toMatchObject([{ order: "Write work.txt.", cwd: folder }]);
+  });
+
+  it.runIf(protocol === "codex" || protocol === "acp")("leaves no process behind, not even one that left its group", async () => {
+    const stray = "setsid sh -c 'echo $$ > stray.pid; exec sleep 100' >/dev/null 2>&1 & while [ ! -s stray.pid ]; do :; done";
+    const { folder } = await ran(protocol, { commands: [["sh", "-c", stray]] });
+    const pid = Number(readFileSync(join(folder, "stray.pid"), "utf8"));
+    await until(() => !isAlive(pid));
+    expect(pid).toBeGreaterThan(1);
   });
 
   it("reports why it failed", async () => {
