@@ -10,17 +10,17 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 111_491;
+export const MAX_LINES = 111_650;
 /** Names of all entries. */
 export const MAX_NAMES = 546;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
-  actions: 4_492,
-  roles: 2_674,
+  actions: 4_525,
+  roles: 2_706,
   adapters: 12_400,
   agent: 4_372,
-  checks: 4_942,
+  checks: 4_959,
   cli: 11_175,
   client: 933,
   edges: 369,
@@ -40,7 +40,7 @@ export const LINES: Readonly<Record<string, number>> = {
   testing: 4_562,
   tool: 2_908,
   tools: 3_509,
-  workspace: 6_530,
+  workspace: 6_607,
 };
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */

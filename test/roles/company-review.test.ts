@@ -137,7 +137,9 @@ describe("a rule of the user's words that no criterion covers", () => {
     const trial = await work({ ...script, Alice: [covering([1], [2]), covering([1], [2])] }, {}, idea);
     const asked = specifying(trial);
     expect(asked).toHaveLength(2);
-    expect(asked[0]).toContain("3: It keeps a history in history.txt.");
+    // The words number their rules themselves.
+    expect(asked[0]).toContain("3. It keeps a history in history.txt.");
+    expect(asked[0]).not.toContain("3: It keeps");
     expect(asked[1]).toMatch(/no criterion covers\n- 3: It keeps a history in history.txt.\n/);
     expect(trial.delivery).toMatchObject({ isDone: true, uncovered: ["3: It keeps a history in history.txt."] });
     expect(taskIn(reviews(trial)[0])).toContain("## Rules that no criterion covers\n- 3: It keeps a history");
