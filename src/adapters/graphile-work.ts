@@ -14,7 +14,7 @@ import { type Rows, endPool, endsWithin, KEEPALIVE, type PostgresDatabase } from
 import { PersistentConnection } from "./postgres-persistent-connection.ts";
 import { postgresError } from "./postgres-server.ts";
 
-/** Milliseconds between two looks of an idle slot of the package. The session wakes them earlier. */
+/** Polling interval in milliseconds of an idle slot of the package. The session wakes them earlier. */
 const POLL = 10_000;
 
 /** Thrown to the package for a row that another worker may have: the package then changes nothing. */

@@ -12,8 +12,9 @@ export type Statement = string | { readonly name: string; readonly text: string 
 export type Rows = <R extends object>(statement: Statement, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 /**
- * Lets the server probe the connection, because a client machine that disappears sends nothing: seconds to the first probe, seconds between
- * probes, failed probes; milliseconds for unacknowledged data. Otherwise its locks would be held for hours. Some systems lack some of them.
+ * Makes the server probe the connection. A client machine that disappears sends nothing, and its locks would be held for hours. The values are:
+ * seconds to the first probe, seconds between probes, the number of failed probes, and milliseconds that sent data may stay unacknowledged. Not
+ * every system supports all of them.
  */
 export const KEEPALIVE = `SELECT count(set_config(name, wanted, false)) FROM (VALUES
     ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '12000')
@@ -48,8 +49,8 @@ export async function retried<T>(
 
 /**
  * The tables of one part in a schema of a database. It owns a pool, which the first statement opens. PostgresDatabase.P1 (`patiently`) while the
- * database is away, work is repeated for `patience` milliseconds. PostgresDatabase.P2 (`#connected`) a connection whose statement failed in passing
- * or timed out is not used again. PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or
+ * database is away, work is repeated for `patience` milliseconds. PostgresDatabase.P2 (`#connected`) a connection whose statement failed for a passing
+ * reason, or timed out, is not used again. PostgresDatabase.P3 (`#create`) one process makes the tables, in one transaction; tables of another version or
  * program are not touched. PostgresDatabase.P4 (`postgresError`) no error has the password in it. PostgresDatabase.P5 (`close`) afterwards waiting work fails with `closed`, and no connection is left unless the server hangs. A
  * connection outside the pool is refused behind a pooler that changes connections between statements (`#assertUnshared`).
  */
@@ -184,7 +185,7 @@ export class PostgresDatabase {
     return { connectionString: this.server.url, application_name: `troupe ${this.part.name}` };
   }
 
-  /** Configures a connection once: a pooler takes no time limit at connect, and a commit that does not wait for the disk is not durable. */
+  /** Sets, once for each connection, the time limit of statements, which a pooler refuses at connect, and that a commit waits for the disk. */
   async #configure(client: Client | PoolClient): Promise<void> {
     if (this.#configured.has(client)) return;
     const answer = await this.#rowsOf(client)(
@@ -269,7 +270,7 @@ export class PostgresDatabase {
     await rows(`CREATE TABLE ${this.schema}.troupe_parts (part text PRIMARY KEY, version integer NOT NULL)`);
   }
 
-  /** True when the schema has this table, or any without a name. A look-up by to_regclass may be answered from before the lock. */
+  /** True if the schema has the table `name`; without a name, if it has any table. A look-up by to_regclass may be answered from before the lock. */
   async #hasTable(rows: Rows, name?: string): Promise<boolean> {
     const [found] = await rows<{ has: boolean }>(
       `SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

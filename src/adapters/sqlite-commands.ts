@@ -9,7 +9,7 @@ import { type Database, textOf } from "./sqlite-database.ts";
 import { type AskFile, headOf, knownRun, NOBODY } from "./sqlite-runs.ts";
 import { idOf } from "./stored-runs.ts";
 
-/** Milliseconds between two looks of an owner for commands, and of a sender for its answer. */
+/** Polling intervals in milliseconds: of an owner for commands, and of a sender for its answer. */
 const [OWNER_LOOK, SENDER_LOOK] = [250, 50];
 /** Looks of a sender between two checks that the owner lives. */
 const LOOKS = 20;
@@ -89,7 +89,7 @@ export class SqliteCommands {
     }
   }
 
-  /** A file that cannot be read fails the next append of the owner; the command stays for a later look. */
+  /** Ignores a read error: the next append of the owner reports the fault, and the command stays for a later look. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;

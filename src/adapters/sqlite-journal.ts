@@ -54,7 +54,7 @@ export class SqliteJournal implements Journal {
     return this.#commits.commit((db) => runTable.createRun(db, runId));
   }
 
-  /** The option `take` changes nothing: only the operating system ends the lock of a process. */
+  /** Ignores the option `take`: a run cannot be taken from a living process, because only the operating system ends its lock. */
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
     takesRun("Journal.claim", runId);
     const isOurs = this.#locks.holds(runId);
@@ -114,7 +114,7 @@ export class SqliteJournal implements Journal {
     return this.#tallied(await this.#ask((db) => runTable.infoOf(db, runId)));
   }
 
-  /** In a transaction of its own: an append beside it may need less room. */
+  /** Uses a transaction of its own, so that an append that needs less room does not fail with it. */
   async probe(): Promise<void> {
     await this.#ask((db) => db.transaction("IMMEDIATE", () => runTable.writeAndRemove(db)));
   }
@@ -239,7 +239,7 @@ function answered(db: Database, { change, resolve, reject }: AskedChange): () =>
   }
 }
 
-/** Milliseconds to wait for a lock: one of two callers at the same instant gets it. */
+/** Milliseconds to wait for a lock, so that one of two callers at the same instant gets it. */
 const LOCK_TIMEOUT = 50;
 
 /**
@@ -279,7 +279,7 @@ class RunLocks {
     return true;
   }
 
-  /** Takes the lock for a moment, because the operating system ends that of a dead process. */
+  /** True if nobody holds the lock. Tries to take it: the operating system releases the lock of a dead process. */
   isFree(db: Database, runId: string): boolean {
     try {
       if (!this.take(db, runId, 0)) return false;

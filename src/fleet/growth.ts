@@ -3,7 +3,7 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { eventsOf } from "../team/run-driver.ts";
 
-/** Milliseconds between two looks at a record in a journal without `watch`. */
+/** Polling interval in milliseconds for a record in a journal without `watch`. */
 const LOOK = 250;
 
 export async function* growthOf(

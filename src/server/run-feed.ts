@@ -127,7 +127,7 @@ export class RunFeeds {
   }
 }
 
-/** Milliseconds between two looks at the record of a run, where its journal has no `watch` or that has ended. */
+/** Polling interval in milliseconds for the record of a run whose journal has no `watch`, or whose `watch` has ended. */
 const POLL_EVERY = 1_000;
 /** Minimum of milliseconds between two calls: a run that grows fast is read in larger parts. */
 const CALM = 100;

@@ -4,7 +4,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { systemCode } from "../kernel/system-error.ts";
 import type { LimitHit, SandboxLimits } from "./sandbox.ts";
 
-/** Milliseconds between two looks. */
+/** Polling interval in milliseconds. */
 export const WATCH_INTERVAL = 250;
 const TMPFS = 0x01021994;
 

@@ -71,7 +71,7 @@ export interface SandboxRequest {
 export interface SandboxKeep {
   /** Its name in the project's folder, such as `node_modules`. Where the command made none, nothing is kept. */
   readonly folder: string;
-  /** Absolute path of the place for it, which must not be there yet. Links are left out, but those of programs in `node_modules/.bin`. */
+  /** Absolute path to which the folder is copied; it must not exist yet. Links are not copied, except those of programs in `node_modules/.bin`. */
   readonly to: string;
 }
 
@@ -135,7 +135,7 @@ export const defaultSandboxLimits: SandboxLimits = {
   processes: 128,
   files: 50_000,
   bytes: 256 * 1024 ** 2,
-  // Node.js boots in it when WebAssembly may not reserve its usual 10 GiB.
+  // Enough for Node.js, which then reserves less than its usual 10 GiB for WebAssembly.
   addressSpace: 4 * 1024 ** 3,
 };
 

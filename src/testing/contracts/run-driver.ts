@@ -330,7 +330,7 @@ async function collector(driver: RunDriver, o: WorkOptions, handle: (delivery: D
   };
 }
 
-/** Milliseconds between two looks at the list of an engine, which reports no changes. */
+/** Polling interval in milliseconds for the list of an engine, which reports no changes. */
 const LOOK = 10;
 const LOOKS = 1500;
 

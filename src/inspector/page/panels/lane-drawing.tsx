@@ -69,8 +69,8 @@ const LINE = 6;
 const LABEL = 64;
 
 /**
- * The ticks that have room in a frame, and whether their labels have. `x` is the left side of what came after. Of ticks that follow each other
- * at once nothing happened before the last one.
+ * The ticks that fit into a frame, and whether their labels fit. `x` is the left edge of what happened after the tick. Where several ticks follow
+ * each other at once, nothing happened before the last one.
  */
 export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
   const lines: { readonly tick: TickFact; readonly x: number; readonly isLabelled: boolean }[] = [];
