@@ -1,4 +1,5 @@
 import { tableIn, PYTHON_TASKS } from "../../src/checks/project-commands.ts";
+import { WorkspaceError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 import { isTestPath, type Size, WRITTEN_BY_MANAGER } from "./work-order.ts";
 import type { Dispute } from "./work-report.ts";
@@ -21,7 +22,7 @@ const MEMBERS = ["jest", "mocha", "ava", "tap", "vitest"];
 const SCRIPT = /^(?:pre|post)?(?:test|build|check)\b/;
 const TABLES = ["tool.pytest", "tool.pytest.ini_options", ...PYTHON_TASKS.map(([table]) => table)];
 /** Bytes of one file that is compared. */
-const LARGEST = 4 * 1024 * 1024;
+const LARGEST = 64 * 1024 * 1024;
 
 /** Puts checks, tests and what runs them back in a fork as the project has them. Returns the paths that were changed there. */
 export async function putBackContract(fork: Workspace, project: Workspace, contract: Contract): Promise<readonly string[]> {
@@ -85,8 +86,14 @@ function testScripts(scripts: Readonly<Record<string, unknown>>): [string, unkno
   return [...found];
 }
 
+/** The bytes of a plain file; what is none, such as a link or a folder, is like no file. @throws WorkspaceError for one that is too large */
 async function bytesOf(workspace: Workspace, path: string): Promise<Uint8Array | undefined> {
-  return workspace.readBytes(path, LARGEST).catch(() => new Uint8Array());
+  try {
+    return await workspace.readBytes(path, LARGEST);
+  } catch (error) {
+    if (!WorkspaceError.isInstance(error) || error.code === "WORKSPACE_LIMIT") throw error;
+    return undefined;
+  }
 }
 
 /** The manifest with the scripts of the tests as they were; undefined where they are. */
@@ -137,7 +144,7 @@ interface LastWords {
   readonly gaveUp: string | undefined;
 }
 
-const MARKED = /^[\s*>`-]*(DISPUTE|QUESTION|GIVE UP)[*`]*[ :]\s*(.+)$/gm;
+const MARKED = /^[ \t*>`-]*(DISPUTE|QUESTION|GIVE UP)[*`]*[ :][ \t]*(\S.*)$/gm;
 const MOST_QUESTIONS = 5;
 
 /** Reads the lines by which a worker hands something back, asks, or gives up. @param ids of the criteria */

@@ -35,7 +35,7 @@ function optionsOf(crew: CrewSettings["kind"]): Record<string, z.ZodType> {
   const own = Object.entries(ENTRIES).filter(([, { crews }]) => crews?.some((one) => one === crew) === true);
   const typeOf = ({ value, flags }: OptionEntry): z.ZodType => {
     if (typeof value === "object") return z.enum(value);
-    return value === "dollars" ? z.number() : flags.includes("<") ? z.string() : z.boolean();
+    return value === "dollars" ? z.int().nonnegative() : flags.includes("<") ? z.string() : z.boolean();
   };
   return Object.fromEntries(own.map(([name, entry]) => [name, typeOf(entry).optional()]));
 }

@@ -18,7 +18,7 @@ import { documentsBeside } from "./kept-documents.ts";
 import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { allowWorker, outsideWorker, workerSettings } from "./outside-worker.ts";
-import type { Variables } from "./host.ts";
+import type { Host } from "./host.ts";
 import { modelOfRecord, modelsByRole } from "./model-choice.ts";
 import type { ChosenModel } from "./model-settings.ts";
 import type { ReadFile } from "./permission.ts";
@@ -85,7 +85,7 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const isWanted = chosen.kind === "software-company" && chosen.documents === true;
     const documents = existing && !isWanted ? await documentsBeside(workspace, folder) : undefined;
-    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff, documents, env: session.host.env });
+    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff, documents, host: session.host });
     if (existing?.place.kind === "folder" && workerSettings(chosen) !== undefined) throw noWorktree(existing.place.reason);
     const { name, roles, reserve = [], output } = crew;
     const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
@@ -144,8 +144,8 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
-  /** The environment of which a worker gets a part. */
-  readonly env?: Variables;
+  /** The folder and the environment of the command, of which a worker gets a part. */
+  readonly host?: Pick<Host, "env" | "cwd">;
   /** Of a change whose documents are kept beside the project. */
   readonly documents?: KeptDocuments | undefined;
 }
@@ -155,7 +155,7 @@ export async function crewOf(
   parts: CrewParts,
 ): Promise<RunCrew> {
   if (agent !== undefined) {
-    const { env: _env, ...ports } = parts;
+    const { host: _host, ...ports } = parts;
     const { agentRole } = await import("./agent-role.ts");
     return { name: "", roles: [agentRole(agent, ports)] };
   }
@@ -165,7 +165,7 @@ export async function crewOf(
       const { existing, implement, isSpec, size, stack, approve, asks, allowInstall } = crew;
       const until = isSpec === true ? "criteria" : implement === false ? "design" : undefined;
       const outside = workerSettings(crew);
-      const worker = outside === undefined ? undefined : await outsideWorker(parts.env ?? {}, outside);
+      const worker = outside === undefined ? undefined : await outsideWorker(parts.host ?? { env: {}, cwd: workspace.root }, outside);
       const options = { size, stack, approve, asks, allowInstall, worker };
       const change = existing === true ? { existing, diff, documents } : {};
       return { name: "", roles: softwareCompany({ workspace, sandbox, ...options, ...change, until, review: codeReview }) };

@@ -2,15 +2,19 @@ import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { formatUsd, type MicroUsd, usd } from "../model/money.ts";
 import { codingAgent, codingVariables } from "../workspace/coding-agent.ts";
 import { findProgram } from "../workspace/program-path.ts";
-import { canAsk, type Variables } from "./host.ts";
+import { canAsk, type Host } from "./host.ts";
 import { agrees } from "./prompt.ts";
-import { labelledLines, shown } from "./screen/text.ts";
+import { labelledLines, shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CrewSettings } from "./settings.ts";
+import { isFile } from "./text-file.ts";
+import { resolve } from "node:path";
 
 /** Reserved before each start, and counted where it reports no cost. */
 const BUDGET = usd(1);
 const SHOWN = 300;
+/** Characters of a command, which a person must be able to read. */
+const MAX_COMMAND = 2_000;
 
 type WorkerSettings = Pick<Extract<CrewSettings, { kind: "software-company" }>, "worker" | "workerBudget" | "workerEnv">;
 
@@ -25,21 +29,27 @@ interface ReadWorker {
   readonly budget: MicroUsd;
 }
 
-async function readWorker(env: Variables, { worker = "", workerBudget = BUDGET, workerEnv = "" }: WorkerSettings): Promise<ReadWorker> {
+async function readWorker(
+  { env, cwd }: Pick<Host, "env" | "cwd">,
+  { worker = "", workerBudget = BUDGET, workerEnv = "" }: WorkerSettings,
+): Promise<ReadWorker> {
   // It loads a package.
   const { wordsIn } = await import("../checks/written-check.ts");
   const command = wordsIn(worker);
-  if (command === undefined) {
+  if (command === undefined || worker.length > MAX_COMMAND) {
     const expected = `Expected --worker as a program and its arguments, which no shell reads, got "${shown(worker, SHOWN)}"`;
     throw new UsageError("OPTION_INVALID", `${expected}. Leave out what a shell would do, such as $, |, > and ;, or put it into a script.`);
   }
   const names = workerEnv.split(",").map((name) => name.trim());
-  return { command, env: codingVariables(command, env, names), budget: workerBudget };
+  const [program = "", ...args] = command;
+  // The program runs in another folder.
+  const file = program.includes("/") ? resolve(cwd, program) : program;
+  return { command: [file, ...args], env: codingVariables(command, env, names), budget: workerBudget };
 }
 
 /** The worker as an option of the company. @throws UsageError `OPTION_INVALID` */
-export async function outsideWorker(given: Variables, settings: WorkerSettings) {
-  const { command, env, budget } = await readWorker(given, settings);
+export async function outsideWorker(host: Pick<Host, "env" | "cwd">, settings: WorkerSettings) {
+  const { command, env, budget } = await readWorker(host, settings);
   return { agent: codingAgent({ command, env }), budget };
 }
 
@@ -51,15 +61,16 @@ export async function outsideWorker(given: Variables, settings: WorkerSettings) 
  */
 export async function allowWorker(session: Session, settings: WorkerSettings, isAllowed: boolean): Promise<void> {
   const { host, screen } = session;
-  const { command, env, budget } = await readWorker(host.env, settings);
+  const { command, env, budget } = await readWorker(host, settings);
   const [program = ""] = command;
-  if (!program.includes("/") && findProgram(program) === undefined) {
-    const expected = `Expected the worker ${shown(program, SHOWN)} to be a program on the PATH, but it is not there`;
+  if (!(program.includes("/") ? await isFile(program) : findProgram(program) !== undefined)) {
+    const expected = `Expected the worker ${shown(program, SHOWN)} to be a program on the PATH or a file, but it is not there`;
     throw new UsageError("WORKER_MISSING", `${expected}. Install it, or give its path.`);
   }
   if (isAllowed) return;
   const rows: readonly (readonly [string, string])[] = [
-    ["Command", shown(command.join(" "), SHOWN)],
+    // All of it: what is not shown would be allowed unseen.
+    ["Command", shown(command.map(shellWord).join(" "), Infinity)],
     ["Variables", shown(Object.keys(env).sort().join(", "), 2_000)],
     ["Money", `${formatUsd(budget)} is reserved before each start; what it spends and does not report is not seen`],
   ];

@@ -118,7 +118,7 @@ export async function assertOurs(place: StorePlace, runId: string, about: RunAbo
   const id = shown(runId, 60);
   const expected = `Expected a run that was begun with this store, but ${id} came from elsewhere, and it does what its record says`;
   const starts =
-    about.crew.kind === "software-company" && about.crew.worker !== undefined ? `, starts ${shown(about.crew.worker, 200)}` : "";
+    about.crew.kind === "software-company" && about.crew.worker !== undefined ? `, starts ${shown(about.crew.worker, 2_000)}` : "";
   const does = `it works in ${shown(about.out, 200)}, ${shown(asks, 200)}${starts}, sandbox ${about.sandbox}`;
   throw new UsageError("RUN_ELSEWHERE", `${expected}: ${does}. Look at it: troupe runs show ${id}. If you trust it, say --force.`);
 }

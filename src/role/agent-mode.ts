@@ -31,8 +31,8 @@ const LATER = 1_000;
 
 /**
  * Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. Words of users that come for the
- * role meanwhile enter the conversation before the next step. The role remembers them then, so they are no news of its next activation; if the
- * activation fails, they are. An answer of a step shows in the record which words had come before it, so the agent that runs again hears them
+ * role meanwhile enter the conversation before the next step. The role remembers them then, so they are no news of its next activation. If
+ * the activation fails, the next one gets them as news again. An answer of a step shows in the record which words had come before it, so the agent that runs again hears them
  * at the same step.
  */
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {

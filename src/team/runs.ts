@@ -287,9 +287,12 @@ function isOwned(error: unknown): boolean {
   return isCode(error, "RUN_OWNED");
 }
 
-/** Returns the error for an answer to a question that nobody is being asked while other roles of its run work. */
+/** Returns the error for an answer to a question that no person is asked at the moment. */
 export function answeredUnderWay(runId: string): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
+  return new UsageError(
+    "OPTION_INVALID",
+    `Expected a question that a person is asked now, but ${runId} is under way and asks another or none. Answer when the run waits.`,
+  );
 }
 
 /** Returns the error for another idea than that of a known run. It does not show the ideas: they can be long or private. */

@@ -45,7 +45,7 @@ const claude = {
     said.session ??= textIn(line["session_id"]);
     if (line["type"] !== "result") return;
     const result = textIn(line["result"]) ?? "";
-    // Both fields differ by version; a failed request of a model may come as a success.
+    // Versions report errors in `errors` or in `error`. A failed request may be reported as a success.
     const failures = [...(isList(line["errors"]) ? line["errors"] : []), membersOf(line["error"])["message"]].flatMap(
       (one) => textIn(one) ?? [],
     );

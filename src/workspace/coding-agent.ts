@@ -83,10 +83,10 @@ const EXIT = 5_000;
 const SHOWN = 2_000;
 /** Gemini refuses a folder that it does not know; its user has allowed the work here. */
 const ALWAYS = { GEMINI_CLI_TRUST_WORKSPACE: "true" };
-/** What programs of this kind need to find the user's settings, and no keys. */
+/** Variables with the places of the user's settings. */
 const PLACES =
   /^(?:HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|(?:HTTPS?|NO|ALL)_PROXY|(?:https?|no|all)_proxy|APPDATA|LOCALAPPDATA|USERPROFILE)$/;
-/** The names of ids in arguments: an id never looks like an option. */
+/** The form of an id that may become an argument. It cannot begin with a dash. */
 const SESSION = /^\w[\w.:-]{0,199}$/;
 
 /**
@@ -99,7 +99,8 @@ export function codingVariables(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[] = [],
 ): Record<string, string> {
-  const own = protocolOf(command)?.variables;
+  const name = programName(command);
+  const own = LINE_PROTOCOLS.find(({ programs }) => programs.some((one) => name === one || name.startsWith(`${one}-`)))?.variables;
   const isGiven = (name: string): boolean => PLACES.test(name) || own?.test(name) === true || names.includes(name);
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && isGiven(entry[0]));
   return { ...plainEnvironment(), ...Object.fromEntries(given) };
@@ -159,13 +160,15 @@ class ProgramAgent implements CodingAgent {
       return { outcome: "missing", text: "", reason: `The program ${program} is not on the PATH. Install it, then resume the run.` };
     const before = await noteOf(task);
     const prompt = before === undefined ? task.prompt : `${task.prompt}\n\n${CUT_OFF}`;
-    const report = await this.#ran(file, args, { ...task, prompt }, before);
-    // The conversation is not there any more.
-    if (report.outcome !== "failed" || report.text !== "" || before === undefined) return report;
-    return this.#ran(file, args, { ...task, prompt }, undefined);
+    const { report, isBegun } = await this.#ran(file, args, { ...task, prompt }, before);
+    const isGone = !isBegun || /no (?:saved )?(?:conversation|session) found|session not found/i.test(report.reason ?? "");
+    if (report.outcome !== "failed" || before === undefined || !isGone) return report;
+    const again = await this.#ran(file, args, { ...task, prompt }, undefined);
+    const cost = report.cost === undefined || again.report.cost === undefined ? {} : { cost: report.cost + again.report.cost };
+    return isBegun ? { ...again.report, ...cost } : again.report;
   }
 
-  async #ran(file: string, args: readonly string[], task: CodingTask, session: string | undefined): Promise<CodingReport> {
+  async #ran(file: string, args: readonly string[], task: CodingTask, session: string | undefined): Promise<Ran> {
     const { command, env = codingVariables(command, process.env), timeout = TIMEOUT, silence: quiet = SILENCE } = this.#options;
     const said: Said = { text: "" };
     const failure = new AbortController();
@@ -176,17 +179,16 @@ class ProgramAgent implements CodingAgent {
     const whole = limit(timeout, `It did not end within ${minutes(timeout)}.`);
     const exit = limit(EXIT, "It did not exit.");
     const protocol = protocolOf(command);
-    const acp = isAcp(command)
-      ? new AcpSession({ ...task, ask: paused(task.ask, [silence, whole]), session, said, fail, done: () => exit.begin() })
-      : undefined;
+    const ask = paused(task.ask, [silence, whole]);
+    const acp = isAcp(command) ? new AcpSession({ ...task, ask, session, said, fail, done: () => exit.begin() }) : undefined;
     const lines = acp ?? lineReader(protocol, said);
-    let noted: string | undefined;
+    let [noted, writing]: [string | undefined, Promise<void>] = [undefined, Promise.resolve()];
     const onOutput = (chunk: Uint8Array): void => {
       silence.begin();
       lines.take(chunk);
       if (said.session === noted || said.session === undefined || !SESSION.test(said.session)) return;
       noted = said.session;
-      void note(task, noted);
+      writing = note(task, noted);
     };
     const own = acp === undefined && protocol !== undefined ? protocol.args(args, session) : args;
     const driver = join(driverFolder("workspace"), "attended.mjs");
@@ -207,15 +209,24 @@ class ProgramAgent implements CodingAgent {
       if (acp?.unasked !== undefined) throw acp.unasked;
       lines.end();
       if (acp === undefined && protocol === undefined) said.isEnded = result.kind === "exited" && result.code === 0;
-      return reportOf(said, result, failure.signal.aborted ? (failure.signal.reason as Error).message : undefined);
+      const report = reportOf(said, result, failure.signal.aborted ? (failure.signal.reason as Error).message : undefined);
+      return { report, isBegun: said.session !== undefined };
     } finally {
+      await writing;
       for (const one of [silence, whole, exit]) one.end();
     }
   }
 }
 
-/** A time limit that can begin anew. */
+interface Ran {
+  readonly report: CodingReport;
+  /** The program has named its conversation. */
+  readonly isBegun: boolean;
+}
+
+/** A time limit that can begin anew. While it is held, it does not run. */
 class Limit {
+  #holds = 0;
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #fire: () => void;
@@ -227,20 +238,25 @@ class Limit {
 
   begin(): void {
     this.#cancel();
-    this.#cancel = this.#clock.timer(this.#ms, this.#fire);
+    if (this.#holds === 0) this.#cancel = this.#clock.timer(this.#ms, this.#fire);
   }
 
   end(): void {
     this.#cancel();
+  }
+
+  hold(by: 1 | -1): void {
+    this.#holds += by;
+    this.begin();
   }
 }
 
 /** A person takes any time to answer. */
 function paused(ask: CodingTask["ask"], limits: readonly Limit[]): CodingTask["ask"] {
   return async (question) => {
-    for (const one of limits) one.end();
+    for (const one of limits) one.hold(1);
     const answer = await ask(question);
-    for (const one of limits) one.begin();
+    for (const one of limits) one.hold(-1);
     return answer;
   };
 }
@@ -256,7 +272,7 @@ function reportOf({ text, cost, error, isEnded }: Said, result: ProcessResult, s
   const paid = cost === undefined ? {} : { cost };
   const reason = error ?? (isEnded === true ? undefined : (stopped ?? endOf(result)));
   if (reason === undefined) return { outcome: "ended", text, ...paid };
-  return { outcome: "failed", text, reason: visibleLines(reason).slice(0, SHOWN), ...paid };
+  return { outcome: "failed", text, reason: visibleLines(reason.slice(-SHOWN), SHOWN), ...paid };
 }
 
 /** Why a program ended without a result. */

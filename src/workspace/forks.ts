@@ -1,4 +1,4 @@
-import { copyFile, lstat, mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, lstat, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -12,7 +12,7 @@ import { isNormalPath } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import { declareFork, type FileChange } from "./recorded-files.ts";
 import { Turns, type WorkspaceLimits, workspaceLimits } from "./workspace.ts";
-import { checkTreeName, Worktrees } from "./worktrees.ts";
+import { checkTreeName, type RepositoryPlace, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link workspaceForks}. */
 export interface WorkspaceForksOptions {
@@ -32,11 +32,11 @@ export type ForkComparison =
   | { readonly kind: "conflict"; readonly paths: readonly string[] };
 
 /** The state of a project to which it can be put back. Plain JSON. */
-interface ProjectGuard {
-  readonly head: string;
-  readonly branch?: string;
+interface ProjectGuard extends RepositoryPlace {
   /** The commit with its files. */
   readonly base: string;
+  /** Files beside them that were there. */
+  readonly others: readonly string[];
 }
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
@@ -67,7 +67,7 @@ export interface WorkspaceForks {
   /** What {@link WorkspaceForks.putBack} needs: keep it before somebody works in the fork who may leave it. @throws WorkspaceError `WORKSPACE_FORK` */
   guard(name: string, signal?: AbortSignal): Promise<ProjectGuard>;
   /**
-   * Puts the files and the HEAD of the project back as they were at a guard. What they held is kept in `.troupe/kept/<name>`. Returns the
+   * Puts the files and the HEAD of the project back as they were at a guard. What they held is kept in a new folder of `.troupe/kept`. Returns the
    * paths that were changed; files that a `.gitignore` of the project matches are not looked at. @throws WorkspaceError
    */
   putBack(name: string, guard: ProjectGuard, signal?: AbortSignal): Promise<readonly string[]>;
@@ -120,7 +120,7 @@ class DiskForks implements WorkspaceForks {
     checkTreeName(name);
     const known = this.#workspaces.get(name);
     if (known !== undefined) return known;
-    const made = fileWorkspace({ root: join(this.#project.root, ".troupe/trees", name), limits: this.#limits });
+    const made = fileWorkspace({ root: this.#placeOf(name), limits: this.#limits });
     declareFork(made, name, this.#project);
     this.#workspaces.set(name, made);
     return made;
@@ -138,7 +138,7 @@ class DiskForks implements WorkspaceForks {
   guard(name: string, signal?: AbortSignal): Promise<ProjectGuard> {
     return this.#turns.take(async () => {
       const { trees, base } = await this.#opened(name, signal);
-      return { ...(await trees.place(signal)), base };
+      return { ...(await trees.place(signal)), base, others: await this.#othersOf(trees.git, base, signal) };
     });
   }
 
@@ -149,34 +149,23 @@ class DiskForks implements WorkspaceForks {
       await trees.keepBase(name, guard.base, signal);
       await trees.putBackHead(name, guard, signal);
       const { git } = trees;
-      const scratch = temporaryFolder("troupe-git-");
-      try {
-        // An index of its own: no flag, no rule of the repository's own hides a change.
-        const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index") } };
-        await git.run(["read-tree", guard.base], own);
-        const differing = (await git.run([...DIFF, guard.base, "--"], own)).split("\0");
-        const others = (await git.run(["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"], own)).split("\0");
-        const changed = [...new Set([...differing, ...others])].filter(isNormalPath).sort();
-        for (const path of changed) {
-          await this.#keep(name, path);
-          const isKnown = (await git.idOf(`${guard.base}:${path}`, signal)) !== undefined;
-          if (isKnown) await git.run(["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`], own);
-          else await rm(join(this.#project.root, path), { force: true });
-        }
-        return changed;
-      } finally {
-        await scratch.remove();
+      const known = new Set(guard.others);
+      const others = (await this.#othersOf(git, guard.base, signal)).filter((path) => !known.has(path));
+      const changed = [...(await withIndexOf(git, guard.base, [...DIFF, guard.base, "--"], signal)), ...others].filter(isNormalPath).sort();
+      const kept = changed.length === 0 ? "" : await keptFolder(this.#project.root, name);
+      for (const path of changed) {
+        await keep(join(this.#project.root, path), join(kept, path));
+        const restored = ["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`] as const;
+        if (others.includes(path)) await rm(join(this.#project.root, path), { force: true });
+        else await git.run(restored, { signal });
       }
+      return changed;
     });
   }
 
-  /** Keeps what a file of the project holds now. */
-  async #keep(name: string, path: string): Promise<void> {
-    const file = join(this.#project.root, path);
-    if ((await ifThere(lstat(file)))?.isFile() !== true) return;
-    const kept = join(this.#project.root, KEPT_FOLDER, name, path);
-    await mkdir(dirname(kept), { recursive: true });
-    await copyFile(file, kept);
+  /** Files that the commit does not have, but for those that a `.gitignore` matches. No rule of the repository's own hides any. */
+  #othersOf(git: GitProgram, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    return withIndexOf(git, base, ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"], signal);
   }
 
   async missing(signal?: AbortSignal): Promise<string | undefined> {
@@ -226,8 +215,14 @@ class DiskForks implements WorkspaceForks {
     return this.#turns.take(async () => {
       const trees = await this.#worktrees(signal);
       if (typeof trees !== "string") await trees.remove(name, { drop: true, signal });
+      // The note of whoever worked there.
+      await rm(`${this.#placeOf(name)}.json`, { force: true });
       this.#workspaces.delete(name);
     });
+  }
+
+  #placeOf(name: string): string {
+    return join(this.#project.root, ".troupe/trees", name);
   }
 
   async #worktrees(signal: AbortSignal | undefined): Promise<Worktrees | string> {
@@ -279,6 +274,36 @@ class DiskForks implements WorkspaceForks {
     const [ours, theirs] = [await textOf(this.#project, path), await textOf(this.workspace(name), path)];
     return { ours, theirs, merged: await mergeFile({ base: before, ours, theirs }, signal) };
   }
+}
+
+/** Runs a command that lists paths with a fresh index of a commit: it has no flags that hide changes. */
+async function withIndexOf(
+  git: GitProgram,
+  commit: string,
+  args: readonly [string, ...string[]],
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  const scratch = temporaryFolder("troupe-git-");
+  try {
+    const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index") } };
+    await git.run(["read-tree", commit], own);
+    return (await git.run(args, own)).split("\0").filter((path) => path !== "");
+  } finally {
+    await scratch.remove();
+  }
+}
+
+/** A new folder for what files of a project held. */
+async function keptFolder(root: string, name: string): Promise<string> {
+  await mkdir(join(root, KEPT_FOLDER), { recursive: true });
+  return mkdtemp(join(root, KEPT_FOLDER, `${name}-`));
+}
+
+async function keep(file: string, copy: string): Promise<void> {
+  const found = await ifThere(lstat(file));
+  if (found?.isFile() !== true && found?.isDirectory() !== true) return;
+  await mkdir(dirname(copy), { recursive: true });
+  await cp(file, copy, { recursive: true, verbatimSymlinks: true });
 }
 
 type MaybeText = string | undefined;

@@ -20,6 +20,14 @@ export interface Worktree {
 /** Work that began earlier: its first commit, and its branch. */
 export type EarlierWork = Pick<Worktree, "branch" | "base">;
 
+/** Plain JSON. */
+export interface RepositoryPlace {
+  readonly head: string;
+  readonly branch?: string;
+  /** The tree of what is staged. */
+  readonly index?: string;
+}
+
 interface AddOptions {
   readonly at?: string | undefined;
   readonly earlier?: EarlierWork | undefined;
@@ -187,27 +195,24 @@ export class Worktrees {
     await this.#git.run(["update-ref", BASES + name, base], { signal });
   }
 
-  /** The present commit and branch of the repository. */
-  async place(signal?: AbortSignal): Promise<{ readonly head: string; readonly branch?: string }> {
+  /** The present commit, branch and index of the repository. */
+  async place(signal?: AbortSignal): Promise<RepositoryPlace> {
     const branch = await this.#git.branch(signal);
-    return { head: await this.head(signal), ...(branch === undefined ? {} : { branch }) };
+    // An index with conflicts has no tree.
+    const index = await this.#git.call(["write-tree"], { signal });
+    const tree = index.kind === "exited" && index.code === 0 ? { index: index.stdout.trim() } : {};
+    return { head: await this.head(signal), ...(branch === undefined ? {} : { branch }), ...tree };
   }
 
-  /** Puts the branch, the commit and the index of the repository back. No file is written; another commit stays under a ref of this name. */
-  async putBackHead(
-    name: string,
-    { head, branch }: { readonly head: string; readonly branch?: string },
-    signal?: AbortSignal,
-  ): Promise<void> {
+  /** Puts the branch, the commit and the index of the repository back. No file is written; another commit stays under a ref of its own. */
+  async putBackHead(name: string, { head, branch, index }: RepositoryPlace, signal?: AbortSignal): Promise<void> {
     if (branch !== undefined) await this.#git.run(["symbolic-ref", "HEAD", HEADS + branch], { signal });
     const now = await this.#git.idOf("HEAD", signal);
+    if (now !== undefined && now !== head) await this.#git.run(["update-ref", `${LEFT}${name}/${now}`, now], { signal });
     const ref = branch === undefined ? (["--no-deref", "HEAD"] as const) : (["HEAD"] as const);
-    if (now !== head) {
-      if (now !== undefined) await this.#git.call(["update-ref", LEFT + name, now], { signal });
-      await this.#git.run(["update-ref", ...ref, head], { signal });
-    }
+    if (now !== head || branch === undefined) await this.#git.run(["update-ref", ...ref, head], { signal });
     // A new index has no flags that hide changes.
-    await this.#git.run(["read-tree", "HEAD"], { signal });
+    await this.#git.run(["read-tree", index ?? "HEAD"], { signal });
   }
 
   /** Forgets the work of this name. Its branch stays. */

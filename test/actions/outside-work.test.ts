@@ -103,6 +103,13 @@ GIVE UP: There is no network.`;
     });
   });
 
+  it("are read line by line, and quickly", () => {
+    const { gaveUp, disputes, questions } = lastWords("GIVE UP:\nAll tests pass.\nQUESTION:\nDISPUTE A1: it is wrong", ["A1"]);
+    expect([gaveUp, questions, disputes]).toEqual([undefined, [], [{ criterion: "A1", why: "A1: it is wrong" }]]);
+    // 64,000 line ends held the process for seconds when the pattern crossed lines.
+    expect(lastWords("\n".repeat(64_000), []).summary).toBe("");
+  });
+
   it("mean nothing without these marks", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

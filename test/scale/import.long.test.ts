@@ -9,8 +9,8 @@ import { entryPoints, root } from "../architecture/read-house.ts";
 
 /** Bytes of our own that a first message loads: measured 918,000, with the agents, which the root exports. */
 const MOST_OWN_BYTES = 925_000;
-/** Bytes of our own that the help of the command loads: measured 118,000, with the one table of commands and options. */
-const MOST_HELP_BYTES = 120_000;
+/** Bytes of our own that the help of the command loads: measured 121,000, with the one table of commands and options. */
+const MOST_HELP_BYTES = 124_000;
 /** Bytes of our own that a Tab in a shell loads: measured 130,000. */
 const MOST_TAB_BYTES = 132_000;
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -280,6 +280,20 @@ describe("a project whose fork somebody has left", () => {
     expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [], left: ["picture.png"] });
   });
 
+  it("keeps files that the repository's own rules hide, and what is staged", async () => {
+    const { root, forks } = inRepository();
+    put(root, ".git/info/exclude", ".env\n");
+    put(root, ".env", "the user's own");
+    put(root, "src/a.js", "staged\n");
+    git(root, "add", ".");
+    put(root, "src/a.js", "staged and changed\n");
+    const before = [fingerprint(root), git(root, "diff", "--cached"), git(root, "diff")];
+    await forks.open("t1");
+    const guard = await forks.guard("t1");
+    expect(await forks.putBack("t1", guard)).toEqual([]);
+    expect([fingerprint(root), git(root, "diff", "--cached"), git(root, "diff")]).toEqual(before);
+  });
+
   it("keeps its user's branches, and what a file held that is put back", async () => {
     const { root, forks } = inRepository();
     git(root, "branch", "develop");
@@ -290,7 +304,8 @@ describe("a project whose fork somebody has left", () => {
     expect(await forks.putBack("t1", guard)).toEqual(["c.txt"]);
     await forks.remove("t1");
     expect(git(root, "branch", "--list", "develop", "troupe/*")).toBe("  develop");
-    expect(readFileSync(join(root, ".troupe/kept/t1/c.txt"), "utf8")).toBe("the user's own");
+    const [kept = ""] = readdirSync(join(root, ".troupe/kept"));
+    expect(readFileSync(join(root, ".troupe/kept", kept, "c.txt"), "utf8")).toBe("the user's own");
   });
 
   it("is compared also with a fork on a detached head, or on another branch", async () => {

@@ -176,9 +176,14 @@ function withGiven(given) {
 
 /** @param {{ id: string; steps: PageStep[]; given?: any[] }} criterion */
 async function check(criterion) {
-  const putBack = withGiven(criterion.given ?? []);
+  const { id, given = [] } = criterion;
+  let putBack = () => {};
   try {
+    putBack = withGiven(given);
     return await played(criterion);
+  } catch (error) {
+    await report({ kind: "begun", id });
+    return { outcome: "failed", evidence: `its files cannot be given: ${cut(messageOf(error), 900)}`, errors: [], notes: [] };
   } finally {
     putBack();
   }

@@ -257,7 +257,7 @@ async function untilEnded({ host: { clock }, interruptions }: Session, journal: 
 
 function notStopped(runId: string, limit: number, cause?: unknown): UsageError {
   const expected = `Expected the owner of ${shown(runId, 60)} to stop it within ${limit / 1000} s, but its record has no end`;
-  const advice = "It is out of the queue, and a step of it may take no notice of a stop. Wait longer: --grace, or see: troupe logs";
+  const advice = "A step of it may take no notice of a stop. Wait longer: --grace, or look at its last events";
   return new UsageError("RUN_NOT_STOPPED", `${expected}. ${advice}`, { cause });
 }
 

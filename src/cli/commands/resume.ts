@@ -172,11 +172,12 @@ interface Given {
   readonly answer: Json;
 }
 
-async function givenAnswer({ host, ...session }: Session, { journal }: Store, state: RunState, words: readonly string[]): Promise<Given> {
+async function givenAnswer(session: Session, { journal }: Store, state: RunState, words: readonly string[]): Promise<Given> {
+  const { host } = session;
   const { signal } = session.interruptions;
   const { question, text } = chosenQuestion(words, pendingQuestions(state), state.runId, canAsk(host));
   const found = await findQuestion(journal, state, question, signal);
-  const answer = text === undefined ? await askPerson({ host, ...session }, found, signal) : await answerText(text, host);
+  const answer = text === undefined ? await askPerson(session, found, signal) : await answerText(text, host);
   // Refused before anything else is asked or opened.
   answerTo(found, answer, { mask: (said) => said, now: host.clock.now() });
   return { question: found.id, answer };

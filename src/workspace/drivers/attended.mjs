@@ -33,7 +33,8 @@ child.on("error", (error) => {
   process.stderr.write(`${error.message}\n`);
   process.exit(127);
 });
-child.on("exit", (code) => {
+child.on("exit", (code, signal) => {
   endStrays();
+  if (signal !== null) process.stderr.write(`It was ended by ${signal}.\n`);
   process.exit(code ?? 1);
 });
