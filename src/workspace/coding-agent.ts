@@ -99,8 +99,9 @@ export function codingVariables(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[] = [],
 ): Record<string, string> {
-  const name = programName(command);
-  const own = LINE_PROTOCOLS.find(({ programs }) => programs.some((one) => name === one || name.startsWith(`${one}-`)))?.variables;
+  const program = programName(command);
+  const isOf = (one: string): boolean => program === one || program.startsWith(`${one}-`);
+  const own = LINE_PROTOCOLS.find(({ programs }) => programs.some(isOf))?.variables;
   const isGiven = (name: string): boolean => PLACES.test(name) || own?.test(name) === true || names.includes(name);
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && isGiven(entry[0]));
   return { ...plainEnvironment(), ...Object.fromEntries(given) };

@@ -304,8 +304,8 @@ describe("a project whose fork somebody has left", () => {
     expect(await forks.putBack("t1", guard)).toEqual(["c.txt"]);
     await forks.remove("t1");
     expect(git(root, "branch", "--list", "develop", "troupe/*")).toBe("  develop");
-    const [kept = ""] = readdirSync(join(root, ".troupe/kept"));
-    expect(readFileSync(join(root, ".troupe/kept", kept, "c.txt"), "utf8")).toBe("the user's own");
+    const [folder = ""] = readdirSync(join(root, ".troupe/kept"));
+    expect(readFileSync(join(root, ".troupe/kept", folder, "c.txt"), "utf8")).toBe("the user's own");
   });
 
   it("is compared also with a fork on a detached head, or on another branch", async () => {
