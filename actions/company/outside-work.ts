@@ -16,10 +16,11 @@ interface Contract {
 
 /** Files that decide which tests run, and how. */
 const RUNNERS =
-  /(?:^|\/)(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|noxfile\.py|\.npmrc|\.mocharc[^/]*|\.taprc|(?:vite|vitest|jest|ava|playwright|karma)\.config\.(?:[cm]?[jt]s|json)|(?:GNUm|[Mm])akefile|\.?[Jj]ustfile)$|(?:^|\/)tests?\/__init__\.py$/;
+  /(?:^|\/)(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|noxfile\.py|\.npmrc|\.mocharc[^/]*|\.taprc|(?:vite|vitest|jest|ava|playwright|karma)\.config\.(?:[cm]?[jt]s|json)|(?:GNUm|[Mm])akefile|\.?[Jj]ustfile)$|(?:^|\/)tests?\/(?:.*\/)?__init__\.py$/;
 /** Members of package.json that do the same. */
 const MEMBERS = ["jest", "mocha", "ava", "tap", "vitest"];
 const SCRIPT = /^(?:pre|post)?(?:test|build|check)\b/;
+const TESTS = /^(?:pre|post)?test\b/;
 const TABLES = ["tool.pytest", "tool.pytest.ini_options", ...PYTHON_TASKS.map(([table]) => table)];
 /** Bytes of one file that is compared. */
 const LARGEST = 64 * 1024 * 1024;
@@ -60,7 +61,7 @@ async function testPrograms(project: Workspace, paths: ReadonlySet<string>): Pro
   const found = new Set<string>();
   const { scripts: commands = {} } = manifestIn((await project.read("package.json")) ?? "") ?? {};
   const texts = [
-    testScripts(commands)
+    testScripts(commands, TESTS)
       .map(([, command]) => String(command))
       .join("\n"),
   ];
@@ -76,9 +77,9 @@ async function testPrograms(project: Workspace, paths: ReadonlySet<string>): Pro
 }
 
 /** Those that test, and those that these run, such as `unit` of `npm run unit`. */
-function testScripts(scripts: Readonly<Record<string, unknown>>): [string, unknown][] {
+function testScripts(scripts: Readonly<Record<string, unknown>>, judging: RegExp = SCRIPT): [string, unknown][] {
   const all = Object.entries(scripts);
-  const found = new Map(all.filter(([name]) => SCRIPT.test(name)));
+  const found = new Map(all.filter(([name]) => judging.test(name)));
   for (const [, command] of found) {
     const words = new Set(String(command).split(/[\s"';&|]+/));
     for (const [name, text] of all) if (words.has(name)) found.set(name, text);

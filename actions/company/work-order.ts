@@ -257,7 +257,7 @@ export function isOrder(payload: unknown): boolean {
 
 export function isTestPath(path: string): boolean {
   return (
-    /(^|\/)([Tt]ests?|__tests__|spec|testing)\//.test(path) ||
-    /(^|\/)(test_[^/]+\.py|[^/]+_test\.(?:py|go)|[^/]+[._-](test|spec)\.[cm]?[jt]sx?|conftest\.py)$/.test(path)
+    /(^|\/)([Tt]ests?|__tests__|spec)\//.test(path) ||
+    /(^|\/)(test_[^/]+\.py|[^/]+_test\.(?:py|go)|[^/]+\.(test|spec)\.[cm]?[jt]sx?|conftest\.py)$/.test(path)
   );
 }

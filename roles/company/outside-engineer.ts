@@ -46,11 +46,15 @@ const OWN_TESTS = "Every function that can go wrong has a test of yours, which m
 interface Turn extends CodingReport {
   /** Files outside the worktree, and files of the contract, that it changed. They are as they were. */
   readonly putBack: readonly string[];
+  /** Why its files cannot be taken over. */
+  readonly damage?: string;
 }
 
 interface State {
   /** Tests that were there before its work. */
   tests?: readonly string[];
+  /** For the user, of all rounds. */
+  notes?: readonly string[];
 }
 
 /**
@@ -68,7 +72,8 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
     await openFork(rc.steps, project, FORK);
     const guard = await rc.step("guard project", {}, ({ signal }) => project.forks.guard(FORK, signal), { fresh: true });
     const answers: string[] = [];
-    const notes = new Set<string>();
+    const state = rc.state as State;
+    const notes = new Set(state.notes);
     for (;;) {
       const own: readonly PromptPart[] = [["The user's answers", answers.join("\n")]];
       const prompt = assignmentText(rc, { order, files: NO_FILES, role, own });
@@ -82,12 +87,12 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
         for (const question of questions) answers.push(`${question} ${await rc.human.ask(question)}`);
         continue;
       }
-      const merge = await merged(rc, machine, subjectOf(summary, IMPLEMENT));
+      const merge = await merged(rc, machine, subjectOf(summary, IMPLEMENT), turn.damage);
       if (merge.left.length > 0) notes.add(`Not taken over, because they are links or larger than a megabyte: ${merge.left.join(", ")}.`);
       const why = turn.outcome === "ended" ? (gaveUp ?? merge.fault) : (turn.reason ?? "The worker failed.");
       if (why !== undefined) notes.add(`The worker ended without success: ${why}`);
       const status = why !== undefined ? "stuck" : disputes.length > 0 ? "disputed" : "finished";
-      return handedOver(rc, { status, summary: why ?? summary, disputes: [...disputes], notes: [...notes] });
+      return handedOver(rc, { status, summary: why ?? summary, disputes: [...disputes], notes: (state.notes = [...notes]) });
     }
   };
   return defineRole({
@@ -142,12 +147,13 @@ function work(rc: RoleContext, { workspace, project }: CompanyMachine, { worker,
           attempts.settle(outcome === "missing" ? { cost: 0, basis: "none" } : paid);
         }
       });
-      const putBack = [...(await forks.putBack(FORK, guard, signal))];
+      const putBack: string[] = [];
       try {
+        putBack.push(...(await forks.putBack(FORK, guard, signal)));
         putBack.push(...(await putBackContract(fork, workspace, { size, tests })));
       } catch (error) {
         if (!TroupeError.isInstance(error) || error instanceof ControlError) throw error;
-        return { ...report, outcome: "failed", reason: `It damaged its worktree. ${error.message}`, putBack };
+        return { ...report, putBack, damage: error.message };
       }
       return { ...report, putBack };
     },
@@ -161,9 +167,13 @@ interface Merged {
   readonly fault?: string;
 }
 
-/** Takes the files over, and ends the fork. */
-async function merged(rc: RoleContext, { project }: CompanyMachine, message: string): Promise<Merged> {
+/** Takes the files over, unless what judges them could not be put back, and ends the fork. */
+async function merged(rc: RoleContext, { project }: CompanyMachine, message: string, damage?: string): Promise<Merged> {
   const request = { message, author: rc.name, date: rc.now() };
+  if (damage !== undefined) {
+    await removeFork(rc.steps, project(), FORK);
+    return { left: [], fault: `It damaged its worktree, so nothing of it is taken over. ${damage}` };
+  }
   const merge = await mergeFork(rc.steps, project(), FORK, request).catch((error: unknown) => {
     if (!WorkspaceError.isInstance(error)) throw error;
     return { kind: "broken", reason: error.message } as const;

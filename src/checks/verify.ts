@@ -219,7 +219,7 @@ const THREW = 86;
 
 /** Modules of Python that files of the same name would replace, in the checks too. Python runs the first two before every program. */
 const OF_PYTHON =
-  /^(?:src\/)?(?:sitecustomize|usercustomize|argparse|collections|csv|datetime|functools|io|json|math|os|pathlib|random|re|shutil|string|subprocess|sys|tempfile|time|typing|unittest)\.py$/;
+  /^(?:src\/)?(?:sitecustomize|usercustomize|argparse|collections|csv|datetime|decimal|functools|hashlib|io|json|logging|math|os|pathlib|random|re|shutil|string|subprocess|tempfile|typing|unittest)(?:\.py|\/__init__\.py)$/;
 
 const LEFT_OUT =
   /(^|\/)(tests?|__tests__|scripts|bench(marks)?|examples?|fixtures?|\.[^/]*)\/|(^|\/)(__main__|setup|conftest|test_[^/]*|[^/]*_test)\.py$|\.(test|spec|config)\.[cm]?js$/;

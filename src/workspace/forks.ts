@@ -35,8 +35,9 @@ export type ForkComparison =
 interface ProjectGuard extends RepositoryPlace {
   /** The commit with its files. */
   readonly base: string;
-  /** Files beside them that were there. */
+  /** Files beside them that were there, and those named `.gitignore` among them. */
   readonly others: readonly string[];
+  readonly rules: readonly string[];
 }
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
@@ -138,7 +139,9 @@ class DiskForks implements WorkspaceForks {
   guard(name: string, signal?: AbortSignal): Promise<ProjectGuard> {
     return this.#turns.take(async () => {
       const { trees, base } = await this.#opened(name, signal);
-      return { ...(await trees.place(signal)), base, others: await this.#othersOf(trees.git, base, signal) };
+      const { git } = trees;
+      const lists = { others: await this.#othersOf(git, base, signal), rules: await this.#rulesOf(git, base, signal) };
+      return { ...(await trees.place(signal)), base, ...lists };
     });
   }
 
@@ -149,18 +152,30 @@ class DiskForks implements WorkspaceForks {
       await trees.keepBase(name, guard.base, signal);
       await trees.putBackHead(name, guard, signal);
       const { git } = trees;
-      const known = new Set(guard.others);
-      const others = (await this.#othersOf(git, guard.base, signal)).filter((path) => !known.has(path));
-      const changed = [...(await withIndexOf(git, guard.base, [...DIFF, guard.base, "--"], signal)), ...others].filter(isNormalPath).sort();
-      const kept = changed.length === 0 ? "" : await keptFolder(this.#project.root, name);
+      const { root } = this.#project;
+      const known = new Set([...guard.others, ...guard.rules]);
+      const isNew = (path: string): boolean => isNormalPath(path) && !known.has(path);
+      const changed = (await withIndexOf(git, guard.base, [...DIFF, guard.base, "--"], signal)).filter(isNormalPath);
+      let kept: string | undefined;
+      const keepFirst = async (path: string): Promise<void> => keep(join(root, path), join((kept ??= await keptFolder(root, name)), path));
       for (const path of changed) {
-        await keep(join(this.#project.root, path), join(kept, path));
-        const restored = ["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`] as const;
-        if (others.includes(path)) await rm(join(this.#project.root, path), { force: true });
-        else await git.run(restored, { signal });
+        await keepFirst(path);
+        await git.run(["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`], { signal });
       }
-      return changed;
+      // New rules first: they could hide other files.
+      for (const list of [this.#rulesOf, this.#othersOf]) {
+        for (const path of (await list(git, guard.base, signal)).filter(isNew)) {
+          await keepFirst(path);
+          await rm(join(root, path), { force: true });
+          changed.push(path);
+        }
+      }
+      return changed.sort();
     });
+  }
+
+  #rulesOf(git: GitProgram, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    return withIndexOf(git, base, ["ls-files", "-z", "--others", "--", ":(glob)**/.gitignore"], signal);
   }
 
   /** Files that the commit does not have, but for those that a `.gitignore` matches. No rule of the repository's own hides any. */

@@ -39,6 +39,20 @@ describe("troupe run --worker", () => {
     for (const path of ["test/word.test.mjs", "package.json", "new.mjs"])
       expect(result.delivery?.assumptions).toContainEqual(expect.stringContaining(`${path} was changed by the worker`));
   });
+  it("takes nothing over where what judges it cannot be put back, and ends with a verdict", async () => {
+    const cwd = scratchFolder();
+    const other = 'import { test } from "node:test";\n\ntest("is kept", () => {});\n';
+    const folder = userProject(cwd, { ...product("yes"), "test/z.test.mjs": other });
+    const link = "rm test/word.test.mjs && ln -s /etc/passwd test/word.test.mjs && echo > test/z.test.mjs";
+    const { code, result } = await worked(
+      { files: { "src/word.mjs": product("ok")["src/word.mjs"] ?? "" }, commands: [["sh", "-c", link]], cost: 0 },
+      ["--in", folder],
+      { cwd },
+    );
+    expect([code, result.delivery?.isDone, result.change?.files]).toEqual([6, false, []]);
+    expect(result.delivery?.reason).toContain("damaged its worktree");
+  });
+
   it("takes what it hands back to the product manager", async () => {
     const managed = {
       ...brief,

@@ -225,6 +225,12 @@ describe("a project whose fork somebody has left", () => {
       put(root, ".git/info/exclude", "conftest.py\n");
       put(root, "conftest.py", "");
     },
+    "rules of its own that hide files": (root) => {
+      put(root, "tests/.gitignore", "*\n");
+      put(root, "tests/conftest.py", "");
+      put(root, ".gitignore", "conftest.py\n");
+      put(root, "conftest.py", "");
+    },
     "another object in place of a file's": (root) => {
       const other = git(root, "hash-object", "-w", "c.txt");
       git(root, "replace", git(root, "rev-parse", "HEAD:src/a.js"), other);

@@ -53,7 +53,19 @@ export function withoutRoot(text) {
  * @param {{ isTest?: boolean }} [o]
  */
 export function pythonEnvironment({ isTest = false } = {}) {
-  const own = isTest ? [root, path.join(root, "src")] : [];
+  const own = isTest ? [root, path.join(root, "src")] : hasSourceFolder() ? [path.join(root, "src")] : [];
   const libraries = [...own, path.join(root, ".packages")].filter((folder) => existsSync(folder));
-  return { ...process.env, PYTHONPATH: libraries.join(path.delimiter), PYTHONDONTWRITEBYTECODE: "1", NO_COLOR: "1" };
+  return {
+    ...process.env,
+    PYTHONPATH: libraries.join(path.delimiter),
+    PYTHONDONTWRITEBYTECODE: "1",
+    PYTHONPYCACHEPREFIX: "/nonexistent",
+    NO_COLOR: "1",
+  };
+}
+
+/** True for a project that declares its packages in `src`, as they are found once it is installed. */
+function hasSourceFolder() {
+  const declared = ["pyproject.toml", "setup.cfg", "setup.py"].map((file) => textOf(path.join(root, file)) ?? "").join("\n");
+  return /\bwhere\s*=\s*\[?\s*["']?src\b|package[-_]dir\b[^\n]*\bsrc\b/.test(declared);
 }
