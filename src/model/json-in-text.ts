@@ -80,8 +80,8 @@ const MAX_REPAIR = 200_000;
 let repairer: ((text: string) => string) | undefined;
 
 /**
- * Loads what mends broken JSON, which few programs need. To be awaited before a reply is read; undefined when it is there, or no text has any
- * JSON.
+ * Loads the package that repairs broken JSON. Few programs need it. Await the result before a reply is read; it is undefined if the package is
+ * loaded, or if no string has any JSON.
  */
 export function loadRepair(...texts: readonly string[]): Promise<void> | undefined {
   if (repairer !== undefined || !texts.some((text) => /[[{]/.test(text))) return undefined;

@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { parsedJson } from "../kernel/json.ts";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 
-/** What a coding agent has said until now. */
+/** The words, cost and state that a coding agent has reported so far. */
 export interface Said {
   /** Its last words. */
   text: string;

@@ -270,7 +270,7 @@ class DiskForks implements WorkspaceForks {
     return [...new Set([...differing, ...others, ...workspace.pending])].filter(isNormalPath).sort();
   }
 
-  /** What the project gets at a path; undefined for a file that is too large, or a link. */
+  /** Returns the content that the project gets at a path; undefined for a link, or a file that is too large. */
   async #contentOf(name: string, path: string, text: MaybeText): Promise<FileChange["content"] | undefined> {
     if (text === undefined) return null;
     if (!isBinary(text)) return text;

@@ -24,7 +24,7 @@ function marksIn(text: string, marks: readonly RegExp[] = [...MARKS, ...LOOSE]):
 }
 
 const word = fc.constantFrom("alpha", "beta", "gamma");
-/** What a model may leave empty. */
+/** A string that a model may leave empty. */
 const text = fc.constantFrom("", " ", "It is so.", "two words");
 const texts = fc.array(text, { maxLength: 3 });
 const maybe = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(one, { nil: undefined });

@@ -122,7 +122,7 @@ async function expectSame(ended: Ended): Promise<void> {
     ["finished", true],
   ]);
   expect([ended.files, ended.commits, ended.refs]).toEqual([uncut.files, uncut.commits, uncut.refs]);
-  // What was in flight at a kill may be asked again, and nothing else.
+  // Only calls in flight at a kill may be repeated.
   const more = (all: ReadonlyMap<string, number>, once: ReadonlyMap<string, number>): number =>
     [...all].reduce((sum, [what, count]) => sum + count - (once.get(what) ?? 0), 0);
   expect([...ended.calls.keys()].sort()).toEqual([...uncut.calls.keys()].sort());

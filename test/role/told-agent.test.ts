@@ -25,7 +25,7 @@ function scout(): Role {
   return defineRole({ name: "Scout", reactMode: "agent", tools: [look] });
 }
 
-/** What the model reads in a request, and how often a wish is in it. */
+/** The words of a request, and how often a wish is in it. */
 const wishesIn = ({ messages }: ChatRequest): number => messages.filter(({ content }) => content?.includes("a wish") === true).length;
 
 /** The agent looks three times and answers. `during` is called while its model works on a call. */

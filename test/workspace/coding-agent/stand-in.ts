@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parsedJson } from "../../../src/kernel/json.ts";
 import { scratchFolder } from "../scratch.ts";
 
-/** What a stand-in does in one start. */
+/** The actions of a stand-in in one start. */
 export interface Acts {
   /** A pattern of the order for which these acts are. */
   readonly when?: string;
