@@ -73,7 +73,7 @@ export class MemoryDraft extends MessageMemory {
 
   /** Adds a message of the runtime, without a check. @internal */
   put(message: Message): boolean {
-    this.#assertOpen("add");
+    if (this.#isClosed) this.#assertOpen("add");
     if (this.#copy === undefined && this.#base.held(this.identityOf(message)) !== undefined) return false;
     if (this.limit !== undefined && this.size >= this.limit) this.#copied();
     // Without options there is nothing to check.

@@ -35,12 +35,8 @@ export function seedsOf(...name: readonly (string | number)[]): () => string {
   return () => textHash(JSON.stringify([...name, made++]));
 }
 
-const meters = new AsyncLocalStorage<Meter | undefined>();
-
-/** Everything that the work starts finds the meter by {@link presentMeter}, also after it has waited. */
-export function withMeter<T, A extends unknown[]>(meter: Meter | undefined, work: (...args: A) => T, ...args: A): T {
-  return meters.run(meter, work, ...args);
-}
+/** Everything that starts inside `meters.run(meter, work)` finds the meter by {@link presentMeter}, also after it has waited. */
+export const meters = new AsyncLocalStorage<Meter | undefined>();
 
 /** For work whose cost its caller counts: the call of a model in its own step. */
 export function unmetered<T>(work: () => T): T {
@@ -104,7 +100,7 @@ export class InnerRun implements StepPort {
   within<T>(work: () => T): T {
     const { policy, pools, scope } = this.#meter;
     const hand: Hand = (what, given) => this.#meter.hand?.(what, given) ?? given;
-    return withMeter({ port: this, policy, pools, scope, nextSeed: this.#nextSeed, hand }, work);
+    return meters.run({ port: this, policy, pools, scope, nextSeed: this.#nextSeed, hand }, work);
   }
 
   /** @throws ControlError when the run was interrupted; ContextClosedError when the enclosing work is over */

@@ -12,7 +12,7 @@ import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import { checkFields, createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
-import { withMeter } from "../model/meter.ts";
+import { meters } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
 import type { Human } from "./human.ts";
 import type { ActionContext, AskOptions, CustomState, EffectDoor, JoinMarks, RoleCard, RoleContext } from "./context.ts";
@@ -38,7 +38,7 @@ export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: 
   let result: unknown;
   try {
     const isMetered = rc.meter !== undefined && action.run !== Action.prototype.run;
-    result = isMetered ? withMeter(rc.meter, runAction, action, view) : runAction(action, view);
+    result = isMetered ? meters.run(rc.meter, runAction, action, view) : runAction(action, view);
   } catch (error) {
     return failed(rc, action, error);
   }
@@ -63,12 +63,12 @@ function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: u
   const isOne = isMessage(result);
   if (!isOne && isMessageList(result, action)) {
     const said = result.map((message) => reissued(rc, action, view, message));
-    for (const message of said) rc.memory.add(message);
+    for (const message of said) rc.memory.put(message);
     return said.length > 1 ? said : said[0];
   }
   const said = isOne && action.output === undefined ? rc.issue(result, action.name) : undefined;
   const message = said ?? (isOne ? reissued(rc, action, view, result) : newMessage(action, view, result));
-  rc.memory.add(message);
+  rc.memory.put(message);
   return message;
 }
 
@@ -152,12 +152,14 @@ export function messagesOf(said: Said, role: string): readonly Message[] {
 }
 
 export function observe<S>(rc: RoleContext<S>): readonly Message[] {
-  const first = rc.inbox[0];
-  if (first !== undefined && rc.inbox.length === 1) return !rc.memory.has(first) || isOwn(rc, first) ? rc.inbox : nothing;
-  const news = rc.memory.findNews(rc.inbox);
-  if (news.length === rc.inbox.length) return rc.inbox;
+  const { inbox, memory } = rc;
+  const first = inbox[0];
+  if (first !== undefined && inbox.length === 1)
+    return memory.held(memory.identityOf(first)) === undefined || isOwn(rc, first) ? inbox : nothing;
+  const news = memory.findNews(inbox);
+  if (news.length === inbox.length) return inbox;
   const unknown = new Set(news);
-  return rc.inbox.filter((message) => unknown.has(message) || isOwn(rc, message));
+  return inbox.filter((message) => unknown.has(message) || isOwn(rc, message));
 }
 
 const nothing: readonly Message[] = Object.freeze([]);

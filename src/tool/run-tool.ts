@@ -16,7 +16,7 @@ import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { poolsOf } from "../model/funds.ts";
-import { type Meter, presentMeter, withMeter } from "../model/meter.ts";
+import { type Meter, meters, presentMeter } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import type { HumanPort } from "./approval.ts";
 import type { WholeCallOptions } from "./call-options.ts";
@@ -112,7 +112,7 @@ class RunningTool {
     let answer: ToolAnswer | Promise<ToolAnswer>;
     try {
       const context = this.#context();
-      answer = withMeter(this.#meter(context), () => this.#tool.execute(args, context));
+      answer = meters.run(this.#meter(context), () => this.#tool.execute(args, context));
     } catch (error) {
       throw this.#interruption() ?? error;
     }

@@ -5,7 +5,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { type Hand, HandedOut } from "../../kernel/handed-out.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import type { SteppedModel } from "../../model/ask.ts";
-import { presentMeter, withMeter } from "../../model/meter.ts";
+import { meters, presentMeter } from "../../model/meter.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import { Recollection } from "../../memory/recollection.ts";
@@ -138,7 +138,7 @@ async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffe
   let handed: HandedOut | undefined;
   const hand: Hand = (what, work) => (handed ??= new HandedOut()).hand(what, work);
   const given: StepDoor = { ...door, step: (spec, inner) => hand(stepName(spec), door.step(spec, inner)) };
-  const value = await withMeter({ ...presentMeter(), port: door, hand }, () => effect(given, hand, door));
+  const value = await meters.run({ ...presentMeter(), port: door, hand }, () => effect(given, hand, door));
   if (handed === undefined) return value;
   // A race inside a step has its result without the losers.
   handed.close({ isRace: true, lost });

@@ -6,7 +6,7 @@ import { jsonCopy, jsonRoundTrip, type Json, textHash } from "../../kernel/json.
 import { masked } from "../../kernel/mask.ts";
 import { type Attempts, isUntimed, type RecordedTry, type StepDoor, type StepPort, type StepSpec } from "../../kernel/step.ts";
 import { scopeInside } from "../../memory/memory-scope.ts";
-import { seedsOf, withMeter } from "../../model/meter.ts";
+import { meters, seedsOf } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/rewritten-event.ts";
@@ -252,7 +252,7 @@ export class ActivationSteps implements StepPort {
   #within<T>({ key }: AskedStep, door: StepDoor, effect: Effect<T>): Promise<T> {
     const { answerer, pools, log } = this.#tools;
     const nextSeed = seedsOf(log.state.seed, withoutAttempt(this.#act), key);
-    return withMeter({ port: door, policy: answerer.policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
+    return meters.run({ port: door, policy: answerer.policy, pools, nextSeed, scope: scopeInside(log.state) }, () => effect(door));
   }
 
   /** Resolves with the answer once it has come and all answers asked for earlier are released. */

@@ -18,7 +18,7 @@ import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { CallPolicy } from "../../model/call.ts";
-import { type Meter, seedsOf, withMeter } from "../../model/meter.ts";
+import { type Meter, meters, seedsOf } from "../../model/meter.ts";
 import {
   askOptions,
   type AskOptions,
@@ -86,7 +86,7 @@ export class Activation implements RoleContext, Meter {
     const { definition, tools } = this.#turn;
     const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
     if (memory === undefined && !definition.hasHooks) return this.#observe();
-    const begin = (): void | Promise<void> => (definition.hasHooks ? withMeter(this, () => this.#observe()) : this.#observe());
+    const begin = (): void | Promise<void> => (definition.hasHooks ? meters.run(this, () => this.#observe()) : this.#observe());
     return memory === undefined ? begin() : memory.kept.ready().then(begin);
   }
 
