@@ -1,17 +1,20 @@
-// An experiment: who has how much after some rounds in which everybody who has a coin gives one to somebody. Four cells of a grid, repeated
+// An experiment: who has how much after some rounds in which everyone who has a coin gives one to a random person. Four cells of a grid, repeated
 // with common random numbers; then a table, a verification and a picture.
 import { z } from "zod";
-import { createMessage, defineRole, Environment } from "troupe";
+import { createMessage, defineRole, Environment, type Message, type RunProgress } from "troupe";
 import { experiment, experimentTable, gini, mean, plotSvg, runExperiment, verifyExperiment } from "troupe/research";
 
 // #region coins
-const names = (people: number) => Array.from({ length: people }, (_, place) => `p${place}`);
+const names = (people: number) => Array.from({ length: people }, (_, index) => `p${index}`);
+const isCoin = ({ content }: Message) => content === "a coin";
+/** The coins of a person: a coin that was given in this round is still in the mail. */
+const owned = ({ state, inbox }: RunProgress, name: string) => Number(state(name)?.["coins"]) + inbox(name).filter(isCoin).length;
 const personOf = (name: string, start: number, people: number) =>
   defineRole({
     name,
     state: z.object({ coins: z.number().default(start) }),
     steps({ coins }, messages, out) {
-      const had = coins + messages.filter(({ content }) => content === "a coin").length;
+      const had = coins + messages.filter(isCoin).length;
       out.say("next", { sendTo: "<self>" });
       if (had > 0) out.say("a coin", { sendTo: `p${Math.floor(out.random() * people)}` });
       return { coins: Math.max(0, had - 1) };
@@ -25,8 +28,9 @@ export const coins = experiment({
   world: ({ params: { people, start }, seed, concurrency }) =>
     new Environment({ seed, concurrency, memory: false }).addRoles(names(people).map((name) => personOf(name, start, people))),
   begin: (market) => market.publishMessage(createMessage("begin", { sendTo: market.roleNames })),
-  collect: { poor: ({ state }, { params: { people } }) => mean(names(people).map((name) => Number(state(name)?.["coins"] === 0))) },
-  measure: ({ world }) => ({ gini: gini(world.roleNames.map((name) => Number(world.getRole(name)?.state["coins"]))) }),
+  rounds: 100,
+  collect: { poor: (progress, { params: { people } }) => mean(names(people).map((name) => Number(owned(progress, name) === 0))) },
+  measure: ({ world, params: { people } }) => ({ gini: gini(names(people).map((name) => owned(world.progress, name))) }),
 });
 // #endregion
 

@@ -315,6 +315,7 @@ const EXPERIMENT = {
   anew: option("--anew", "begin in the first free folder <dir>-2, <dir>-3 ..., where <dir> has another experiment"),
   by: option("--by <columns>", "the columns whose values make a group, with commas between (default: all parameters)"),
   of: option("--of <columns>", "the columns to average, with commas between (default: all measures that are numbers, true or false)"),
+  cut: option("--cut", "include the runs that the default limit on rounds cut"),
   csv: option("--csv", "print the table as CSV"),
   kind: option("--kind <kind>", "line, points, bars, histogram or heatmap (default line)", {
     value: ["line", "points", "bars", "histogram", "heatmap"],

@@ -40,7 +40,7 @@ const EXPERIMENTS: Commands = {
   "table <dir>": {
     text: "show the means of each group of runs, and their standard errors",
     args: FOLDER,
-    options: [...TALK, "by", "of", "csv"],
+    options: [...TALK, "by", "of", "cut", "csv"],
     load: async () => (await import("./commands/experiment.ts")).experimentTable,
   },
   "plot <dir>": {
@@ -48,7 +48,7 @@ const EXPERIMENTS: Commands = {
     args: FOLDER,
     options: [
       ...TALK,
-      ...(["kind", "x", "y", "value", "series", "hold"] as const),
+      ...(["kind", "x", "y", "value", "series", "hold", "cut"] as const),
       { out: ["-o, --out <file>", "an .svg or an .html file (default <dir>/plot.svg)"] },
     ],
     load: async () => (await import("./commands/experiment.ts")).experimentPlot,

@@ -32,6 +32,8 @@ const shapes = {
   amount: atLeast("a number of 0 or more", 0),
   milliseconds: atLeast("a number of milliseconds, 0 or more", 0),
   count: { says: "a whole number of 0 or more", fits: isCount },
+  rounds: either({ says: "a whole number of 0 or more", fits: isCount }, { says: "Infinity", fits: (value) => value === Infinity }),
+  ticks: { says: "a number above 0", fits: (value) => typeof value === "number" && value > 0 && Number.isFinite(value) },
   size: { says: "a whole number of 1 or more", fits: (value) => isCount(value) && value >= 1 },
   function: aFunction,
   seed: { says: "a text or a number", fits: (value) => typeof value === "string" || number.fits(value) },

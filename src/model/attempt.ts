@@ -2,7 +2,7 @@ import { defined, isList, isObject, isRecord } from "../kernel/value-kind.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
-import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
+import type { ChatModel, ChatOptions, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { Reasoning, ToolCall } from "./chat-message.ts";
@@ -22,7 +22,7 @@ export interface AttemptBounds {
   /** Text that the length limit cut, also none at all, is an answer, with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
   /** They have {@link ChatOptions.key}, and may have this try done elsewhere. Default: a call without a step. */
-  readonly attempts?: Pick<Attempts, "key" | "run"> | undefined;
+  readonly attempts?: Pick<Attempts, "key" | "run" | "current"> | undefined;
 }
 
 /**
@@ -50,9 +50,14 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   }
 }
 
+function identityOf(attempts: Try["bounds"]["attempts"]): Pick<ChatOptions, "key" | "occurrence"> {
+  const { key, current } = attempts ?? {};
+  return defined({ key, occurrence: current && `${current.act} ${current.key}` });
+}
+
 async function readWhole({ model, request, watch: { life }, bounds: { onText, attempts } }: Try): Promise<ChatResponse> {
   // A model written in JavaScript may answer without a promise.
-  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...defined({ key: attempts?.key }) })));
+  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal, ...identityOf(attempts) })));
   if (reply.content !== "") onText?.(reply.content);
   return reply;
 }
@@ -60,7 +65,7 @@ async function readWhole({ model, request, watch: { life }, bounds: { onText, at
 async function readStream({ model, request, builder, watch, bounds: { onText, attempts } }: Try): Promise<ChatResponse> {
   const { life } = watch;
   watch.expectLife();
-  const o = { signal: life.signal, ...defined({ key: attempts?.key }), alive: () => watch.expectLife() };
+  const o = { signal: life.signal, ...identityOf(attempts), alive: () => watch.expectLife() };
   const pieces = model.stream(request, o)[Symbol.asyncIterator]();
   try {
     for (;;) {

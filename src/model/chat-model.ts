@@ -36,6 +36,8 @@ export interface ChatOptions {
    * answered. Undefined outside a run. Not part of a request.
    */
   readonly key?: string;
+  /** The activation and the step, without the run: equal in equal runs. Undefined outside a run. Not part of a request. */
+  readonly occurrence?: string;
   /** An adapter calls it whenever bytes arrive, also without a complete chunk. */
   readonly alive?: () => void;
 }

@@ -62,7 +62,8 @@ type StepRoleParts =
 export interface StepRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, StepRoleParts> {
   /**
    * The whole behavior of the role: called once for each message, in the order in which they came, without waiting. It must be a function
-   * of its arguments: data from outside comes in messages, random numbers and the time from `out`.
+   * of its arguments: data from outside comes in messages, random numbers and the time from `out`. What it decides on one message does not
+   * see the messages behind it: under `rounds` this is not simultaneous activation, for which `steps` gets all messages of a round.
    *
    * @param state the present state, plain JSON, frozen; at first the defaults of the schema
    * @returns the next state, plain JSON, which takes effect when all messages of the activation are done; undefined for no change

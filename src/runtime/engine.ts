@@ -1,3 +1,4 @@
+import type { RunBounds } from "./run-result.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, MovedError, UsageError, errorRecord, StepError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -25,12 +26,6 @@ import { type StartedAct, recordStart, type TurnResult, type TurnTools } from ".
 import { takeTurn } from "./turn/turn.ts";
 import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RunLog } from "./record/run-log.ts";
-
-export interface RunBounds {
-  readonly roundsLeft: () => number;
-  readonly checkpoint: (() => boolean) | undefined;
-  readonly signal: AbortSignal | undefined;
-}
 
 export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
   readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
@@ -77,6 +72,7 @@ export class Engine {
   /** Called when the run is resumed and after every round; if messages are delivered by the `turn`, after every activation too. */
   checkpoint: (() => boolean) | undefined;
   roundsLeft: () => number = () => 0;
+  lastTick: () => number = () => Infinity;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
   #tools: TurnTools;
@@ -180,12 +176,13 @@ export class Engine {
   }
 
   /** Runs until no work is left, a limit is reached, or an interruption comes. */
-  async run({ roundsLeft, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
+  async run({ roundsLeft, lastTick = () => Infinity, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.failure = undefined;
     this.control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundsLeft = roundsLeft;
+    this.lastTick = lastTick;
     // Until its end is durable, an activation that passed could be mistaken for the one that kills the process later.
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);

@@ -151,8 +151,10 @@ export const restoreOptions: Known<RestoreOptions> = { ...givenAgain, roles: kin
 
 /** Options of one run of an environment. All have defaults. */
 export interface EnvironmentRunOptions {
-  /** Limit on further rounds; without rounds, on all activations of one role. Default 100. */
+  /** Limit on further rounds; without rounds, on all activations of one role. Infinity needs a `signal`. Default 100. */
   readonly rounds?: number;
+  /** Limit on further ticks of the clock, with status `stopped`: nothing happens later than this time. Default: none. */
+  readonly ticks?: number;
   /**
    * Stops the run with status `stopped`. Called after every round or, without rounds, after every activation, and when the run is resumed.
    */
@@ -162,7 +164,8 @@ export interface EnvironmentRunOptions {
 }
 
 export const environmentRunOptions: Known<EnvironmentRunOptions> = {
-  rounds: kinds.count,
+  rounds: kinds.rounds,
+  ticks: kinds.ticks,
   stopWhen: kinds.function,
   signal: kinds.signal,
 };

@@ -1,3 +1,4 @@
+import type { RunBounds } from "./run-result.ts";
 import { object, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
@@ -22,7 +23,6 @@ import {
   type RunBacking,
 } from "./environment-options.ts";
 import { recordedEdges } from "./edges/edge-policy.ts";
-import type { RunBounds } from "./engine.ts";
 import { maskedRules } from "./record/rewritten-event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { roundsLeftOf, RunState, type ShardRange } from "./record/run-state.ts";
@@ -59,9 +59,16 @@ function invalid(expected: string, came: string, todo: string): UsageError {
 
 export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
-  const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
+  const { rounds = DEFAULT_ROUNDS, ticks = Infinity, stopWhen, signal } = o;
+  const from = state.tick;
+  if (rounds === Infinity && signal === undefined)
+    throw invalid(
+      "a signal for a run without a limit on rounds",
+      "none",
+      "Write signal: AbortSignal.timeout(60_000), or give a number of rounds.",
+    );
   const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
-  return { roundsLeft: roundsLeftOf(state, rounds), checkpoint, signal };
+  return { roundsLeft: roundsLeftOf(state, rounds), lastTick: () => from + ticks, checkpoint, signal };
 }
 
 export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {

@@ -1,3 +1,4 @@
+import { progressOf, type RunProgress } from "./stop-condition.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, checkKnownOptions } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -23,7 +24,7 @@ import type { RunState } from "./record/run-state.ts";
 import { Answerer, type AnswererParts } from "./steps/answerer.ts";
 import type { Persons } from "./steps/persons.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
-import { Engine, type RunBounds } from "./engine.ts";
+import { Engine } from "./engine.ts";
 import {
   DEFAULT_CONCURRENCY,
   DEFAULT_MESSAGE_LIMIT,
@@ -52,7 +53,7 @@ import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy } from "./schedulers/scheduler.ts";
 import type { OwnRun } from "./own-run.ts";
 import { RoleMemories } from "./role-memories.ts";
-import { recordedEnd, type RunEnd, type RunResult, unrecordedRun } from "./run-result.ts";
+import { recordedEnd, type RunEnd, type RunResult, unrecordedRun, type RunBounds } from "./run-result.ts";
 
 /**
  * The shared world of roles: it routes and delivers messages, and lets roles act. It has no budget, and keeps a record only if given a
@@ -310,6 +311,11 @@ export class Environment {
   /** Every delivered message, in order; empty in an environment with `memory: false`. */
   get history(): ReadableMemory {
     return this.state.history;
+  }
+
+  /** The view that a stop condition gets. */
+  get progress(): RunProgress {
+    return progressOf(this.state);
   }
 
   get seed(): string {

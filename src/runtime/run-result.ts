@@ -6,7 +6,7 @@ import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
 import type { FailedActivation } from "./record/run-summary.ts";
-import { inOrderOfTicks } from "./record/delivery.ts";
+import { inOrderOfTicks, unreadIn } from "./record/delivery.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/questions.ts";
@@ -16,6 +16,14 @@ import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState, type F
 import { rest } from "./record/turn-count.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
+
+export interface RunBounds {
+  readonly roundsLeft: () => number;
+  /** The run ends before a later tick. */
+  readonly lastTick?: () => number;
+  readonly checkpoint: (() => boolean) | undefined;
+  readonly signal: AbortSignal | undefined;
+}
 
 export interface RunEnd {
   readonly reason: DriveEnd;
@@ -32,6 +40,8 @@ export interface RunResult {
   readonly status: ResultStatus;
   /** The rounds of all turns together; without rounds the most activations of one role. */
   readonly rounds: number;
+  /** The time of the run's clock: rounds, simulated time, or activations that have ended. */
+  readonly tick: number;
   /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];
   /** The last output or, if a role watches every message, the last message of a role. */
@@ -43,6 +53,11 @@ export interface RunResult {
   readonly failures: readonly FailedActivation[];
   /** Messages dropped from full mailboxes. Each is reported when dropped, and not kept. */
   readonly dropped: number;
+  /**
+   * Messages that no role has read, for each recipient: in mailboxes, waiting for the end of the round, or delayed. The state of a role does not
+   * reflect them.
+   */
+  readonly unread: number;
   /** Counts of edge faults, if the run has edge policies. */
   readonly faults?: FaultCounts;
   readonly usage: UsageSum;
@@ -108,12 +123,14 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     runId: state.runId,
     status,
     rounds: roundsOf(state),
+    tick: state.tick,
     messages: unseen,
     output: lastWord(state),
     outputs: unseen,
     deadLetters: unseen,
     failures: [...state.failures.values()],
     dropped: state.dropped,
+    unread: unreadIn(state),
     ...(state.edges.length === 0 ? {} : { faults: state.faults }),
     usage: state.ledger.usage,
     cost: state.ledger.cost(),

@@ -8,6 +8,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import type { Immutable } from "../role/step-role.ts";
 import type { RecordedStop } from "./record/event.ts";
+import { unreadIn } from "./record/delivery.ts";
 import type { RunState } from "./record/run-state.ts";
 import { turnCount } from "./record/turn-count.ts";
 
@@ -24,6 +25,8 @@ export interface RunProgress {
   readonly spent: MicroUsd;
   /** The number of delivered messages, each counted once; also in an environment with `memory: false`. */
   readonly delivered: number;
+  /** Messages that no role has read, for each recipient. States do not reflect them: under `rounds`, a state lags behind its mail by a round. */
+  readonly unread: number;
   /** The number of answers of models. */
   readonly calls: number;
   readonly messages: readonly Message[];
@@ -36,6 +39,8 @@ export interface RunProgress {
    */
   state<S>(role: Role<S>): Immutable<S> | undefined;
   state(role: string): CustomState | undefined;
+  /** Returns the messages in the mailbox of a role, oldest first. Empty for an unknown name. */
+  inbox(role: string): readonly Message[];
 }
 
 /**
@@ -168,6 +173,9 @@ export function progressOf(state: RunState): RunProgress {
     ...{ rounds, tick },
     spent: state.ledger.spent,
     delivered: state.delivered,
+    get unread() {
+      return unreadIn(state);
+    },
     calls: state.calls,
     said: (cause) => (after === 0 ? state.history.newestBy(cause) !== undefined : isSaidAfter(state.deliveries, addressOf(cause), after)),
     get messages() {
@@ -177,5 +185,6 @@ export function progressOf(state: RunState): RunProgress {
       return [...state.outputs];
     },
     state: <S>(role: Role<S> | string) => state.roles.get(typeof role === "string" ? role : role.name)?.custom as Immutable<S> | undefined,
+    inbox: (name) => state.roles.get(name)?.news() ?? [],
   };
 }

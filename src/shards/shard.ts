@@ -70,6 +70,7 @@ class Shard {
       state: host.state,
       concurrency: host.concurrency,
       roundsLeft: host.roundsLeft,
+      lastTick: host.lastTick,
       checkpoint: host.checkpoint,
       resumed: host.resumed,
       // A shard without work waits for the others.

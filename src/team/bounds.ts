@@ -1,3 +1,4 @@
+import { defined } from "../kernel/value-kind.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { assertSameEdges } from "../runtime/edges/edge-policy.ts";
 import { assertArrivalOrder, recordedBy } from "../runtime/schedulers/scheduler.ts";
@@ -41,6 +42,7 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
   const recorded: RecordedBounds = {
     ...(own === undefined ? {} : { budget: own }),
     rounds: asked.rounds ?? before.rounds ?? DEFAULT_ROUNDS,
+    ...defined({ ticks: asked.ticks ?? before.ticks }),
     ...stop,
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
     ...(mailbox === undefined ? {} : { mailbox }),

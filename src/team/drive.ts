@@ -4,7 +4,6 @@ import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { Funds, type Spender } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
-import type { RunBounds } from "../runtime/engine.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
 import { holdKey } from "../runtime/record/apply-steps.ts";
@@ -14,7 +13,7 @@ import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunFailure } from "../runtime/run-failure.ts";
-import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
+import { type RunEnd, type RunResult, runResult, type RunBounds } from "../runtime/run-result.ts";
 import { EVENTS_BETWEEN } from "../runtime/snapshot/snapshot.ts";
 import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
@@ -215,8 +214,9 @@ function withDifference(result: RunResult, past: ForkAnswers | undefined): RunRe
 }
 
 function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
+  const lastTick = (): number => state.tick - turnCount(state).tick + (state.bounds.ticks ?? Infinity);
   const roundsLeft = (): number => (state.bounds.rounds ?? DEFAULT_ROUNDS) - turnCount(state).rounds;
-  return { roundsLeft, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
+  return { roundsLeft, lastTick, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }
 
 /** Gives the first `seq` events of a run to the memories of its roles, which store the missing changes. */

@@ -89,6 +89,8 @@ export interface ResumeOptions {
    * to the run at rest. Default: the limit of the run's record; 100 for a new run.
    */
   readonly rounds?: number;
+  /** Limit on the ticks of the clock in each turn, with status `stopped`. Default: the limit of the run's record, else none. */
+  readonly ticks?: number;
   /**
    * Stops the run. Called after every round. Default: the condition of the run's record, or the error
    * `STOP_CONDITION_NEEDED` if it names a function of a program. Null: none.
@@ -140,6 +142,7 @@ const onTeamChange = kinds.oneOf("refuse", "continue");
 
 export const resumeOptions: Known<ResumeOptions> = {
   rounds: kinds.count,
+  ticks: kinds.ticks,
   stopWhen: {
     ...kinds.either(kinds.function, kinds.oneOf(null)),
     advice: (value) => ({ got: valueText(value), todo: "Write stopWhen: afterRounds(3)." }),

@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 111_762;
+export const MAX_LINES = 112_046;
 /** Names of all entries. */
 export const MAX_NAMES = 546;
 
@@ -21,22 +21,22 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_401,
   agent: 4_372,
   checks: 4_976,
-  cli: 11_187,
+  cli: 11_234,
   client: 933,
   edges: 369,
   fleet: 1_738,
   src: 145,
   inspector: 7_464,
-  kernel: 2_814,
+  kernel: 2_816,
   memory: 5_441,
   message: 652,
-  model: 5_724,
-  research: 5_880,
-  role: 2_416,
-  runtime: 13_284,
+  model: 5_731,
+  research: 6_034,
+  role: 2_417,
+  runtime: 13_349,
   server: 3_004,
-  shards: 789,
-  team: 3_275,
+  shards: 790,
+  team: 3_282,
   testing: 4_562,
   tool: 2_908,
   tools: 3_509,

@@ -58,9 +58,12 @@ describe("troupe experiment", () => {
 
   it("table shows means and standard errors by parameter", async () => {
     const shown = await command(cwd, ["experiment", "table", "walks", "--by", "n"]);
-    expect([shown.code, shown.stdout]).toEqual([0, "n  runs  failed  size\n1  2     0       1.50 ± 0.50\n2  2     1       2\n"]);
+    expect([shown.code, shown.stdout.split("\n").slice(0, 3)]).toEqual([
+      0,
+      ["n  runs  failed  ended     size", "1  2     0       rounds 2  1.50 ± 0.50", "2  2     1       rounds 1  2"],
+    ]);
     expect((await command(cwd, ["experiment", "table", "walks", "--by", "kind", "--csv"])).stdout.split("\r\n")[0]).toBe(
-      "kind,runs,failed,size,size_se",
+      "kind,runs,failed,ended,size,size_se",
     );
     const [group] = linesIn((await command(cwd, ["experiment", "table", "walks", "--of", "messages", "--json"])).stdout);
     expect(group).toMatchObject({ type: "group", n: 1, kind: "a", runs: 2, messages: 3, messages_se: 0 });

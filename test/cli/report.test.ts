@@ -15,6 +15,8 @@ const result: RunResult = {
   deadLetters: [],
   failures: [],
   dropped: 0,
+  unread: 0,
+  tick: 0,
   usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, estimated: false },
   cost: { known: 1_234 as MicroUsd, unpriced: 0 },
   byRole: {

@@ -28,6 +28,8 @@ const progress: RunProgress = {
   spent: 50 as MicroUsd,
   delivered: 1,
   calls: 2,
+  unread: 0,
+  inbox: () => [],
   messages: [createMessage("x", { causeBy: "Done" })],
   said: (cause) => addressOf(cause) === "Done",
   outputs: [],

@@ -17,6 +17,7 @@ import {
   runExperiment,
   verifyExperiment,
 } from "../../research/index.ts";
+import { endsText } from "../../research/experiment/tables.ts";
 import type { CellReplay } from "../../research/experiment/replay.ts";
 import type { SweepProgress } from "../../research/experiment/sweep.ts";
 import type { ExitCode } from "../errors.ts";
@@ -37,14 +38,24 @@ const HINT = `Write: export const coins = experiment({ ... }), with experiment o
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
   const { experiment, bounds, out: wanted } = await asked(session, module, flags);
   const out = flags.anew === true ? await freeFolder(wanted) : wanted;
-  const { rows, failed, kept } = await runExperiment(experiment, {
+  const { rows, failed, warnings, kept } = await runExperiment(experiment, {
     ...{ ...bounds, ...defined({ workers: flags.workers }), out, again: flags.again === true },
     onProgress: progressPrinter(session),
   });
   const exitCode = failed === 0 ? 0 : 1;
   const next = `troupe experiment ${failed === 0 ? "table" : "status"} ${shellWord(relative(session.host.cwd, out) || ".")}`;
   const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: ${next}`;
-  await report(session, sentence, { type: "experiment", out, runs: rows.length, failed, kept, exitCode });
+  sayWarnings(session, warnings);
+  await report(session, `${sentence}\n${endedLine(rows)}`, {
+    type: "experiment",
+    out,
+    runs: rows.length,
+    failed,
+    kept,
+    ended: endsText(rows),
+    warnings,
+    exitCode,
+  });
   return exitCode;
 }
 
@@ -61,7 +72,7 @@ export async function experimentVerify(session: Session, flags: Flags, module: s
     ...defined({ nodes: node && [process.execPath, ...node] }),
   });
   const { isEqual, ways, differences, warnings } = found;
-  for (const warning of warnings) session.screen.print([session.screen.style.warn(shown(warning, 600))], 2);
+  sayWarnings(session, warnings);
   const lines = differences.flatMap(({ job, left, right, text }) => [
     `cell ${job.cell}, repetition ${job.rep}: ${shown(left, 200)} (left) and ${shown(right, 200)} (right) differ`,
     ...text.split("\n").map((line) => `  ${shown(line, 400)}`),
@@ -143,6 +154,14 @@ async function freeFolder(wanted: string): Promise<string> {
   throw new UsageError("OPTION_INVALID", `Expected a free folder beside ${shown(wanted)}, got none. Name another by --out.`);
 }
 
+function sayWarnings({ screen }: Session, warnings: readonly string[]): void {
+  for (const warning of warnings) screen.print([screen.style.warn(shown(warning, 600))], 2);
+}
+
+function endedLine(rows: readonly Row[]): string {
+  return `Ended by: ${endsText(rows) || "nothing yet"}.`;
+}
+
 const STEPS = 10;
 
 function progressPrinter({ json, screen }: Session): (progress: SweepProgress) => void {
@@ -169,7 +188,7 @@ const MAX_DECIMALS = 12;
 const MAX_ERRORS = 10;
 
 export async function experimentStatus(session: Session, _flags: Flags, dir: string): Promise<ExitCode> {
-  const { manifest, total, done, failed, failures, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
+  const { manifest, total, done, failed, failures, warnings, rows, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
   const { experiment, versions, commit, machine, began } = manifest;
   const exitCode = done === total && failed === 0 ? 0 : 1;
   const errors = failures.map(({ cell, rep, error, place }) => {
@@ -178,13 +197,27 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
   });
   const { module: _module, ...facts } = manifest;
   const changed = commit?.changed === true ? ", with changes" : "";
-  const printed = { type: "status", exitCode, total, done, failed, ms, spent, lost, manifest: facts, errors };
+  const printed = {
+    type: "status",
+    exitCode,
+    total,
+    done,
+    failed,
+    ms,
+    spent,
+    lost,
+    ended: endsText(rows),
+    warnings,
+    manifest: facts,
+    errors,
+  };
   await printResult(session, printed, (style) => [
     ...factLines(
       [
         ["name", shown(experiment.name, 100)],
         ["cells", `${counted(experiment.cells.length)}, ${plural(experiment.reps, "repetition")}, seed ${shown(experiment.seed, 60)}`],
         ["runs", `${counted(done)} of ${counted(total)}, ${counted(failed)} failed, ${elapsed(ms)} of work`],
+        ["ended", endsText(rows) || undefined],
         ["spent", spentText({ spent, lost })],
         ["began", shown(began, 40)],
         ["commit", commit === null ? undefined : `${shown(commit.id.slice(0, 12), 20)}${changed}`],
@@ -193,6 +226,7 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
       style,
     ),
     ...errors.slice(0, MAX_ERRORS).map((line) => style.style.bad(line)),
+    ...warnings.map((warning) => style.style.warn(shown(warning, 600))),
     ...(errors.length > MAX_ERRORS ? [`and ${counted(errors.length - MAX_ERRORS)} more`] : []),
   ]);
   return exitCode;
@@ -212,7 +246,8 @@ export async function experimentTable(session: Session, flags: Flags, dir: strin
   const of = columnsIn(flags.of);
   const rest = kept.params.filter((name) => !by.includes(name) && of?.includes(name) !== true);
   const rows = kept.rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !rest.includes(name))));
-  const table = tableOf(rows, { by, ...defined({ of }) });
+  const table = tableOf(rows, { by, ...defined({ of, cut: flags.cut }) });
+  sayWarnings(session, kept.warnings);
   if (session.json !== undefined) for (const row of table) await session.json.write({ type: "group", ...row });
   else if (flags.csv === true) session.host.stdout.write(csvTable(table));
   else await printLines(session, shownTable(table, resultStyle(session)));
@@ -229,16 +264,25 @@ function shownTable(table: readonly Row[], style: TextStyle): readonly string[] 
   const [first] = table;
   if (first === undefined) return ["No run has ended yet."];
   const names = Object.keys(first);
-  const columns = names.filter((name) => !(name.endsWith("_se") && names.includes(name.slice(0, -"_se".length))));
-  return tableLines(
+  const columns = names.filter((name) => !/_(se|low|high)$/.test(name) || !names.includes(name.replace(/_(se|low|high)$/, "")));
+  const captions = [
+    ...(names.some((name) => columns.includes(name) && names.includes(`${name}_se`)) ? ["a ± b: a mean and its standard error"] : []),
+    ...(names.some((name) => columns.includes(name) && names.includes(`${name}_low`))
+      ? ["a [b, c]: a share and its 95 % interval (Wilson)"]
+      : []),
+  ];
+  const lines = tableLines(
     columns.map((name) => shown(name, 40)),
     table.map((row) => columns.map((name) => cellText(row, name))),
     style,
   );
+  return captions.length === 0 ? lines : [...lines, captions.join("; ")];
 }
 
 function cellText(row: Row, name: string): string {
   const value = row[name] ?? null;
+  const [low, high] = [row[`${name}_low`], row[`${name}_high`]];
+  if (typeof low === "number" && typeof high === "number") return `${numberText(value)} [${numberText(low)}, ${numberText(high)}]`;
   if (!(`${name}_se` in row)) return value === null ? "" : shown(String(value), 60);
   const error = row[`${name}_se`] ?? null;
   if (typeof value !== "number" || typeof error !== "number") return numberText(value);
@@ -277,10 +321,12 @@ function plotOptions(kept: KeptExperiment, rows: readonly Row[], flags: Flags): 
   const kind = flags.kind ?? "line";
   const x = flags.x ?? variedIn(kept);
   const { name: title } = kept.manifest.experiment;
+  const { cut } = flags;
   if (kind !== "heatmap" && flags.value !== undefined)
     throw new UsageError("OPTION_INVALID", `Expected --value with --kind heatmap, got it with ${kind}. Name the column by --y.`);
-  if (kind === "heatmap") return { kind, x, y: flags.y ?? variedIn(kept, x), value: flags.value ?? measuredIn(kept, x, rows), title };
-  const series = defined({ series: flags.series });
+  if (kind === "heatmap")
+    return { kind, x, y: flags.y ?? variedIn(kept, x), value: flags.value ?? measuredIn(kept, x, rows), title, ...defined({ cut }) };
+  const series = defined({ series: flags.series, cut });
   if (kind === "histogram") return { kind, x, title, ...series };
   return { kind, x, y: flags.y ?? measuredIn(kept, x, rows), title, ...series };
 }
@@ -297,7 +343,7 @@ function variedIn({ manifest, params }: KeptExperiment, taken?: string): string 
 function measuredIn({ params }: KeptExperiment, x: string, rows: readonly Row[]): string {
   const known = x === "round" ? [...params, x] : params;
   const [first] = rows.length === 0 ? [] : tableOf(rows, { by: known.filter((name) => name in (rows[0] ?? {})) });
-  const measure = Object.keys(first ?? {}).find((name) => `${name}_se` in (first ?? {}));
+  const measure = Object.keys(first ?? {}).find((name) => [`${name}_se`, `${name}_low`].some((error) => error in (first ?? {})));
   if (measure !== undefined) return measure;
   throw new UsageError("OPTION_INVALID", "Expected a measure that is a number, got none. Name a column: --y messages.");
 }

@@ -6,13 +6,16 @@ import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, DEFAULT_ROUNDS, isCellValue, OWN_COLUMNS } from "./cell.ts";
 import { type CellUse, UseWatch } from "./cell-use.ts";
 import { placeOfError } from "./manifest.ts";
-import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld } from "./experiment.ts";
+import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld, WorldRunOptions } from "./experiment.ts";
 
-export type CellStop = "idle" | "stop" | "rounds" | "messages" | "calls" | "usd";
+/** `rounds` and `ticks` are bounds of the experiment, `limit` is the default limit on rounds. */
+export type CellStop = "idle" | "stop" | "rounds" | "limit" | "ticks" | "messages" | "calls" | "usd";
 
 export interface CellCounts {
   readonly rounds: number;
+  readonly tick: number;
   readonly messages: number;
+  readonly unread: number;
   readonly calls: number;
   readonly usd: number;
   readonly unpriced: number;
@@ -68,7 +71,7 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
   watch: CellWatch,
 ): Promise<CellEnd> {
   const identity: CellIdentity<P> = { params: given as P, rep, seed };
-  const { rounds = DEFAULT_ROUNDS } = options;
+  const bounds = boundsOf(options, identity.params);
   const { signal } = watch;
   const use = new UseWatch(watch.onUse);
   try {
@@ -76,10 +79,10 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
     const world = await options.world(setting);
     assertWorld(world);
     const series = new CellSeries(options, identity);
-    const limit = typeof rounds === "function" ? rounds(identity.params) : rounds;
     const start = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
       await options.begin?.(world, setting);
-      return { ran: world.run({ rounds: limit, stopWhen: (progress) => series.stops(progress), signal }) };
+      if (world.progress !== undefined) series.begins(world.progress);
+      return { ran: world.run({ ...bounds, stopWhen: (progress) => series.stops(progress), signal }) };
     };
     const result = await watched(world, start, { use, record: watch.record });
     use.take(result, series.calls);
@@ -89,8 +92,8 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
     const { messages, calls } = series;
     return {
       kind: "done",
-      ended: endOf(result, series.stop),
-      counts: { rounds: result.rounds, messages, calls, usd, unpriced: result.cost.unpriced },
+      ended: endOf(result, series.stop, options),
+      counts: { rounds: result.rounds, tick: result.tick, messages, unread: result.unread, calls, usd, unpriced: result.cost.unpriced },
       measures,
       series: series.points,
       use: use.use,
@@ -100,6 +103,16 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
     const place = placeOfError(error);
     return { kind: "failed", code, message, ...(place === undefined ? {} : { place }), use: use.use };
   }
+}
+
+function boundsOf<P extends CellParams>(
+  { rounds = DEFAULT_ROUNDS, ticks }: Pick<ExperimentOptions<P, ExperimentWorld>, "rounds" | "ticks">,
+  params: P,
+): Pick<WorldRunOptions, "rounds" | "ticks"> {
+  const most = typeof rounds === "function" ? rounds(params) : rounds;
+  // A team records its limit, and JSON has no Infinity.
+  const limit = { rounds: Math.min(most, Number.MAX_SAFE_INTEGER) };
+  return ticks === undefined ? limit : { ...limit, ticks: typeof ticks === "function" ? ticks(params) : ticks };
 }
 
 /** The concurrency is a getter, so that a verification knows whether it has any effect. */
@@ -172,11 +185,16 @@ function assertEnded({ status, error }: RunResult, signal: AbortSignal): void {
   throw invalid("a run that comes to its end", `one with the status ${status}`, "Let roles of an experiment ask no person.");
 }
 
-function endOf({ status }: RunResult, stop: CellStop | undefined): CellStop {
+function endOf(
+  { status }: RunResult,
+  stop: CellStop | undefined,
+  { rounds, ticks }: { readonly rounds?: unknown; readonly ticks?: unknown },
+): CellStop {
   if (stop !== undefined) return stop;
-  if (status === "rounds") return "rounds";
+  if (status === "rounds") return rounds === undefined ? "limit" : "rounds";
   if (status === "budget") return "usd";
-  return status === "stopped" ? "stop" : "idle";
+  if (status !== "stopped") return "idle";
+  return ticks === undefined ? "stop" : "ticks";
 }
 
 function checkedMeasures(given: unknown, params: CellParams): { readonly [name: string]: CellValue } {
@@ -226,6 +244,10 @@ class CellSeries<P extends CellParams> {
   constructor(options: SeriesOptions<P>, identity: CellIdentity<P>) {
     this.#options = options;
     this.#identity = identity;
+  }
+
+  begins(progress: RunProgress): void {
+    this.#collect(progress);
   }
 
   stops(progress: RunProgress): boolean {

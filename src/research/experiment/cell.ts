@@ -33,7 +33,7 @@ const SEED_DIGITS = 16;
 
 /** Columns of a row, a series and a table, which no parameter and no measure may have as its name. */
 export const OWN_COLUMNS: readonly string[] = [
-  ...["cell", "rep", "seed", "status", "ended", "rounds", "messages"],
+  ...["cell", "rep", "seed", "status", "ended", "rounds", "tick", "messages", "unread"],
   ...["calls", "usd", "unpriced", "error", "round", "runs", "failed"],
 ];
 

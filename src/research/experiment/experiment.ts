@@ -5,16 +5,7 @@ import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isObject } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import {
-  canonical,
-  type Environment,
-  type MicroUsd,
-  type Observed,
-  type Run,
-  type RunEvent,
-  type RunProgress,
-  type RunResult,
-} from "../../index.ts";
+import { canonical, type MicroUsd, type Observed, type Run, type RunEvent, type RunProgress, type RunResult } from "../../index.ts";
 import {
   type CellJob,
   type CellParams,
@@ -39,7 +30,8 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
   seed: kinds.either(kinds.text, numberWith("a whole number", Number.isSafeInteger)),
   seeds: kinds.oneOf("common", "independent"),
   ...kinds.each(kinds.function, "world", "begin", "stop", "measure"),
-  rounds: kinds.either(kinds.count, kinds.function),
+  rounds: kinds.either(kinds.rounds, kinds.function),
+  ticks: kinds.either(kinds.ticks, kinds.function),
   collect: kinds.record(kinds.function),
   budget: kinds.options(budgetOptions),
 };
@@ -67,7 +59,8 @@ export interface ExperimentPlan {
   readonly reps: number;
   readonly seed: string;
   readonly seeds: Seeds;
-  readonly rounds: number | "by parameters";
+  readonly rounds: number | "by parameters" | "unlimited";
+  readonly ticks?: number | "by parameters";
   readonly budget: CellBudget;
   readonly collect: readonly string[];
 }
@@ -81,18 +74,29 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
 
   /** @internal */
   constructor(options: ExperimentOptions<P, W>) {
-    const { name = "experiment", reps = 1, seed = 1, seeds = "common", rounds = DEFAULT_ROUNDS, budget = {}, collect = {} } = options;
+    const {
+      name = "experiment",
+      reps = 1,
+      seed = 1,
+      seeds = "common",
+      rounds = DEFAULT_ROUNDS,
+      ticks,
+      budget = {},
+      collect = {},
+    } = options;
     this.name = name;
     this.options = Object.freeze({ ...options });
     this.cells = deepFreeze(cellsOf<P>(options.params));
-    const byCell = typeof rounds === "function" ? ("by parameters" as const) : rounds;
+    const planned = <T>(bound: T | ((params: P) => T)): T | "by parameters" =>
+      typeof bound === "function" ? "by parameters" : (bound as T);
     this.plan = deepFreeze({
       name,
       cells: this.cells,
       reps,
       seed: String(seed),
       seeds,
-      rounds: byCell,
+      rounds: rounds === Infinity ? "unlimited" : planned(rounds),
+      ...(ticks === undefined ? {} : { ticks: planned(ticks) }),
       budget: { ...budget },
       collect: Object.keys(collect),
     });
@@ -169,12 +173,17 @@ export interface CellSetting<P extends CellParams> extends CellIdentity<P> {
   readonly signal: AbortSignal;
 }
 
+type EnvironmentRunOptions = NonNullable<Parameters<Environment["run"]>[0]>;
+
 /** The options that `run` of a world is called with: of `Environment.run` and of `Team.run` alike. */
-export type WorldRunOptions = Required<Pick<NonNullable<Parameters<Environment["run"]>[0]>, "rounds" | "stopWhen" | "signal">>;
+export type WorldRunOptions = Required<Pick<EnvironmentRunOptions, "rounds" | "stopWhen" | "signal">> &
+  Pick<EnvironmentRunOptions, "ticks">;
 
 /** The result of `world`, such as an Environment. For a team: `{ run: (o) => team.run("the idea", o) }`. */
 export interface ExperimentWorld {
   run(o: WorldRunOptions): Promise<RunResult> | Run;
+  /** An Environment has it: the series then begins at round 0, before any role has acted. */
+  readonly progress?: RunProgress;
   /** Observes the events of the run. Not needed where `run` returns a `Run`. */
   on?: <T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void) => () => void;
 }
@@ -204,8 +213,13 @@ export interface ExperimentOptions<P extends CellParams, W extends ExperimentWor
    * a replay.
    */
   readonly begin?: (world: W, setting: CellSetting<P>) => unknown;
-  /** Limit on the rounds of a run, or a function of the parameters. Default 100. */
+  /**
+   * Limit on the rounds of a run, or a function of the parameters; without rounds, as under `single` and `poisson`, on the activations of one
+   * role. Infinity: none but the time limit. Default 100: a run that the default cuts has `ended: "limit"`, and tables and plots leave it out.
+   */
   readonly rounds?: number | ((params: P) => number);
+  /** Limit on the time of the run's clock, or a function of the parameters: nothing happens later. Default: none. */
+  readonly ticks?: number | ((params: P) => number);
   /** Ends a run when it returns true. Called after each round; without rounds, after each activation. */
   readonly stop?: (progress: RunProgress, cell: CellIdentity<P>) => boolean;
   /** Values by round, by name: the columns of the series. Called when `stop` is. */

@@ -186,6 +186,7 @@ export interface KeptExperiment extends SweepSpending {
   readonly done: number;
   readonly failed: number;
   readonly failures: readonly FailedRun[];
+  readonly warnings: readonly string[];
   /** Milliseconds that the ended runs took, one after another. */
   readonly ms: number;
   readonly params: readonly string[];
@@ -208,7 +209,7 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   const { cells } = manifest.experiment;
   const ends: ReadonlyMap<string, CellEnd> = endsOf(finished);
   const jobs = jobsOf(cells, manifest.experiment);
-  const { rows, series, failed } = rowsOf(jobs, ends);
+  const { rows, series, failed, warnings } = rowsOf(jobs, ends);
   const failures = jobs.flatMap((job): readonly FailedRun[] => {
     const end = ends.get(jobName(job));
     return end?.kind === "failed" ? [{ cell: job.cell, rep: job.rep, error: errorText(end), place: end.place }] : [];
@@ -216,5 +217,5 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
   const { use: _use, ...spending } = sweepUse(finished);
   const params = Object.keys(cells[0] ?? {});
-  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, ms, params, rows, series };
+  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, warnings, ms, params, rows, series };
 }

@@ -52,6 +52,8 @@ export interface ExperimentResult extends SweepSpending {
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];
   readonly failed: number;
+  /** What a reader of means must know: runs that the default limit cut, and repetitions that are equal. */
+  readonly warnings: readonly string[];
   /** Runs that an earlier sweep into the folder had finished. */
   readonly kept: number;
 }
@@ -217,13 +219,13 @@ class Sweep {
   }
 
   async #result(): Promise<ExperimentResult> {
-    const { rows, series, failed } = rowsOf(this.#jobs, this.#ends);
+    const { rows, series, failed, warnings } = rowsOf(this.#jobs, this.#ends);
     await this.#folder?.writeRows("rows", rows);
     if (series.length > 0) await this.#folder?.writeRows("series", series);
     await this.#writeParquet({ rows, series });
     const { use, ...spending } = sweepUse(this.#finished);
     const manifest = this.#folder && (await manifestIn(this.#folder.path));
     if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(use) });
-    return { out: this.#folder?.path, rows, series, failed, kept: this.#kept, ...spending };
+    return { out: this.#folder?.path, rows, series, failed, warnings, kept: this.#kept, ...spending };
   }
 }

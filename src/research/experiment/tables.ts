@@ -1,13 +1,14 @@
 import { aText, iterable, listOf, object, takes } from "../../kernel/argument.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { type CellJob, type CellValue, OWN_COLUMNS, isCellValue, jobName } from "./cell.ts";
+import { type CellJob, type CellValue, DEFAULT_ROUNDS, OWN_COLUMNS, isCellValue, jobName } from "./cell.ts";
 import { optionalPackage } from "../../adapters/optional-package.ts";
 import type { CellEnd, CellFailed, FinishedCell } from "./cell-run.ts";
 import { canonicalJson } from "../../kernel/json.ts";
 import { type Known, checkGivenOptions } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
+import { NORMAL_95, wilson } from "../statistics/interval.ts";
 import { mean, standardError } from "../statistics/sample.ts";
 
 /** Returns rows as lines of JSON. @throws UsageError `TABLE_INVALID` for a value that is no string, finite number, boolean or null */
@@ -70,10 +71,17 @@ export type Row = { readonly [column: string]: CellValue };
 export function rowOf({ cell, params, rep, seed }: CellJob, end: CellEnd): Row {
   const identity = { cell, ...params, rep, seed };
   if (end.kind === "done") {
-    const { rounds, messages, calls, usd, unpriced } = end.counts;
-    return { ...identity, status: "done", ended: end.ended, rounds, messages, calls, usd, unpriced, ...end.measures, error: null };
+    const { rounds, tick, messages, unread, calls, usd, unpriced } = end.counts;
+    return {
+      ...identity,
+      status: "done",
+      ended: end.ended,
+      ...{ rounds, tick, messages, unread, calls, usd, unpriced },
+      ...end.measures,
+      error: null,
+    };
   }
-  const counts = { rounds: null, messages: null, calls: null, usd: null, unpriced: null };
+  const counts = { rounds: null, tick: null, messages: null, unread: null, calls: null, usd: null, unpriced: null };
   return { ...identity, status: "failed", ended: null, ...counts, error: errorText(end) };
 }
 
@@ -121,10 +129,15 @@ export function endsOf(finished: readonly FinishedCell[]): Map<string, CellEnd> 
   return new Map(finished.map((one) => [jobName(one), one.end]));
 }
 
-export function rowsOf(
-  jobs: readonly CellJob[],
-  ends: ReadonlyMap<string, CellEnd>,
-): { readonly rows: readonly Row[]; readonly series: readonly Row[]; readonly failed: number } {
+interface TableRows {
+  readonly rows: readonly Row[];
+  readonly series: readonly Row[];
+  readonly failed: number;
+  /** What a reader of means must know: runs that the default limit cut, and repetitions that are equal. */
+  readonly warnings: readonly string[];
+}
+
+export function rowsOf(jobs: readonly CellJob[], ends: ReadonlyMap<string, CellEnd>): TableRows {
   const rows: Row[] = [];
   const series: Row[] = [];
   let failed = 0;
@@ -135,7 +148,47 @@ export function rowsOf(
     if (end.kind === "failed") failed += 1;
     else for (const point of end.series) series.push({ cell: job.cell, ...job.params, rep: job.rep, seed: job.seed, ...point });
   }
-  return { rows, series, failed };
+  return { rows, series, failed, warnings: [...cutWarning(rows), ...equalWarning(rows)] };
+}
+
+function cutWarning(rows: readonly Row[]): readonly string[] {
+  const cut = rows.filter(isCut).length;
+  if (cut === 0) return [];
+  return [`${cut} of ${rows.length} runs were cut by the default limit of ${DEFAULT_ROUNDS} rounds, and means leave them out. Set rounds.`];
+}
+
+/** True for a run that nothing but the default limit ended. */
+export function isCut({ ended }: { readonly ended?: unknown }): boolean {
+  return ended === "limit";
+}
+
+/** The fewest equal repetitions that are more than chance. */
+const FEWEST_EQUAL = 3;
+
+function equalWarning(rows: readonly Row[]): readonly string[] {
+  const cells = groupsOf(rows, ["cell"]);
+  const equal = cells.filter(areEqual);
+  const [first] = equal;
+  if (first === undefined) return [];
+  const which = equal.length === cells.length ? "of each cell" : `of cell ${[...equal].map(([run]) => run?.["cell"]).join(", ")}`;
+  return [
+    `All ${first.length} repetitions ${which} are equal, so they are one sample: their world ignores its seed, or draws nothing. Pass the seed on, or set reps: 1.`,
+  ];
+}
+
+function areEqual(runs: readonly Row[]): boolean {
+  const outcomes = new Set(runs.map(({ cell: _cell, rep: _rep, seed: _seed, ...outcome }) => canonicalJson(outcome)));
+  return runs.length >= FEWEST_EQUAL && outcomes.size === 1;
+}
+
+/** Counts how runs ended, as `idle 184, rounds 116`. */
+export function endsText(rows: Iterable<{ readonly ended?: unknown }>): string {
+  const counts = new Map<string, number>();
+  for (const { ended } of rows) if (typeof ended === "string") counts.set(ended, (counts.get(ended) ?? 0) + 1);
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([ended, count]) => `${ended} ${count}`)
+    .join(", ");
 }
 
 export interface TableOptions {
@@ -143,13 +196,17 @@ export interface TableOptions {
   readonly by: readonly string[];
   /** The columns to average. Default: all measures that are numbers, true or false. */
   readonly of?: readonly string[];
+  /** Includes the runs that the default limit on rounds cut in the means. Default false. */
+  readonly cut?: boolean;
 }
 
-const tableOptions: Known<TableOptions> = { by: kinds.texts, of: kinds.texts };
+const tableOptions: Known<TableOptions> = { by: kinds.texts, of: kinds.texts, cut: kinds.boolean };
 
 /**
- * Returns a row for each group of runs: the number of its runs and of the failed ones, and for each column the mean and its standard error,
- * as `gini` and `gini_se`. True and false count 1 and 0. A mean is over the runs that have the value; the error is null for fewer than two.
+ * Returns a row for each group of runs: the number of its runs and of the failed ones, how the others ended, and for each column the mean and
+ * its standard error, as `gini` and `gini_se`. A column of true and false has its share and the 95 % interval of Wilson (1927), as `poor`,
+ * `poor_low` and `poor_high`. A mean is over the runs that have the value; the error is null for fewer than two, and for repetitions that are
+ * equal in everything. Runs that the default limit on rounds cut are left out.
  *
  * @throws UsageError `EXPERIMENT_COLUMN` for an unknown column, and for values of `of` that are no numbers
  */
@@ -163,33 +220,56 @@ export function experimentTable(rows: readonly Row[], o: TableOptions): readonly
   const unknown = rows.length === 0 ? undefined : [...o.by, ...of].find((column) => !columns.includes(column));
   if (unknown !== undefined)
     throw new UsageError("EXPERIMENT_COLUMN", `Expected a column of the rows, got ${valueText(unknown)}. Known: ${columns.join(", ")}.`);
-  const hidden = of.find((column) => of.includes(`${column}_se`));
+  const hidden = ENDINGS.flatMap((ending) =>
+    of.filter((column) => of.includes(`${column}${ending}`)).map((column) => [column, ending] as const),
+  )[0];
   if (hidden !== undefined)
     throw new UsageError(
       "EXPERIMENT_COLUMN",
-      `Expected columns to average whose standard errors have names of their own, got ${hidden} and ${hidden}_se. Name one of them by of.`,
+      `Expected columns to average whose errors have names of their own, got ${hidden[0]} and ${hidden.join("")}. Name one of them by of.`,
     );
+  return groupsOf(rows, o.by).map((group) => groupRow(group, o, of));
+}
+
+function groupsOf(rows: readonly Row[], by: readonly string[]): readonly (readonly Row[])[] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
-    const key = canonicalJson(o.by.map((column) => row[column] ?? null));
+    const key = canonicalJson(by.map((column) => row[column] ?? null));
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);
   }
-  return [...groups.values()].map((group) => groupRow(group, o.by, of));
+  return [...groups.values()];
 }
 
-function groupRow(group: readonly Row[], by: readonly string[], of: readonly string[]): Row {
+const ENDINGS = ["_se", "_low", "_high"] as const;
+
+function groupRow(group: readonly Row[], { by, cut = false }: TableOptions, of: readonly string[]): Row {
   const row: Record<string, CellValue> = {};
   for (const column of by) row[column] = group[0]?.[column] ?? null;
   row["runs"] = group.length;
   row["failed"] = group.filter(({ status }) => status === "failed").length;
+  const ends = endsText(group);
+  if (ends !== "") row["ended"] = ends;
+  const used = cut ? group : group.filter((one) => !isCut(one));
+  const isOne = groupsOf(used, ["cell"]).every(areEqual);
   for (const column of of) {
-    const values = group.flatMap((one) => numberIn(column, one[column] ?? null));
+    const values = used.flatMap((one) => numberIn(column, one[column] ?? null));
     row[column] = values.length === 0 ? null : mean(values);
-    row[`${column}_se`] = values.length < 2 ? null : standardError(values);
+    if (isShare(used, column)) Object.assign(row, shareColumns(column, values));
+    else row[`${column}_se`] = values.length < 2 || isOne ? null : standardError(values);
   }
   return row;
+}
+
+function isShare(rows: readonly Row[], column: string): boolean {
+  const values = rows.map((row) => row[column] ?? null).filter((value) => value !== null);
+  return values.length > 0 && values.every((value) => typeof value === "boolean");
+}
+
+function shareColumns(column: string, values: readonly number[]): Row {
+  const { low, high } = wilson(mean(values), values.length, NORMAL_95);
+  return { [`${column}_low`]: low, [`${column}_high`]: high };
 }
 
 function hasNumbers(rows: readonly Row[], column: string): boolean {

@@ -19,8 +19,8 @@ export type ChartSpec = Readonly<Record<string, unknown>>;
  *
  * @throws UsageError `PLOT_VALUE` for a logarithm of a number that is not above 0
  */
-export function chartSpec(plot: PlotOptions, { marks, leftOut }: Marks): ChartSpec {
-  const note = noteOf(marks, leftOut);
+export function chartSpec(plot: PlotOptions, { marks, leftOut, notes = [] }: Marks): ChartSpec {
+  const said = notesOf(marks, leftOut, notes);
   const title = plot.title === undefined ? undefined : titleText(plot.title);
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
@@ -30,7 +30,7 @@ export function chartSpec(plot: PlotOptions, { marks, leftOut }: Marks): ChartSp
     background: "white",
     padding: 12,
     autosize: { type: "pad" },
-    ...(title === undefined && note === undefined ? {} : { title: titleOf(title, note, plot) }),
+    ...(title === undefined && said.length === 0 ? {} : { title: titleOf(title, said, plot) }),
     data: { values: dataOf(plot, marks) },
     ...layersOf(plot, marks),
     config: config(),
@@ -38,21 +38,22 @@ export function chartSpec(plot: PlotOptions, { marks, leftOut }: Marks): ChartSp
 }
 
 /** Returns what a reader must know of the rows: how many have no place, and that the means are not of equally many. */
-function noteOf(marks: readonly Mark[], leftOut: number): string | undefined {
+function notesOf(marks: readonly Mark[], leftOut: number, more: readonly string[]): readonly string[] {
   const counts = marks.map(({ rows = 1 }) => rows);
   const least = counts.reduce((low, rows) => Math.min(low, rows), Infinity);
   const most = counts.reduce((high, rows) => Math.max(high, rows), 0);
   const notes = [
     ...(leftOut === 0 ? [] : [`${leftOut} row${leftOut === 1 ? "" : "s"} without a value left out`]),
     ...(least < most ? [`means of ${least} to ${most} rows`] : []),
+    ...more,
   ];
-  return notes.length === 0 ? undefined : notes.join("; ");
+  return notes;
 }
 
-function titleOf(title: string | undefined, note: string | undefined, { width = DEFAULT_WIDTH }: PlotFrame): ChartSpec {
+function titleOf(title: string | undefined, notes: readonly string[], { width = DEFAULT_WIDTH }: PlotFrame): ChartSpec {
   const place = { anchor: "start", frame: "group", offset: 12, limit: width };
-  if (title !== undefined) return { ...place, text: title, ...(note === undefined ? {} : { subtitle: note }) };
-  return { ...place, text: note, fontSize: 11, fontWeight: "normal", color: FAINT };
+  if (title !== undefined) return { ...place, text: title, ...(notes.length === 0 ? {} : { subtitle: notes }) };
+  return { ...place, text: notes, fontSize: 11, fontWeight: "normal", color: FAINT };
 }
 
 function config(): ChartSpec {

@@ -1,5 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { DEFAULT_CONFIDENCE, tInterval } from "../statistics/interval.ts";
+import { endsText, isCut } from "../experiment/tables.ts";
+import { DEFAULT_CONFIDENCE, shareInterval, tInterval } from "../statistics/interval.ts";
 import { mean } from "../statistics/sample.ts";
 import type { BarPlot, HeatMapPlot, HistogramPlot, LinePlot, PlotOptions, PlotRow, PointPlot } from "./plot-options.ts";
 import { iterable, object, takes } from "../../kernel/argument.ts";
@@ -20,6 +21,8 @@ export interface Marks {
   readonly marks: readonly Mark[];
   /** Rows that have no value in a column that is needed. */
   readonly leftOut: number;
+  /** What the picture says of its intervals, and of the ends of runs. */
+  readonly notes?: readonly string[];
 }
 
 const MAX_MARKS = 50_000;
@@ -28,11 +31,15 @@ const MAX_SERIES = 50;
 /** Returns what a plot draws. @throws UsageError `PLOT_COLUMN`, `PLOT_VALUE`, `PLOT_TOO_LARGE`, `PACKAGE_MISSING` */
 export async function marksOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Marks> {
   for (const column of columnsOf(plot)) checkColumn(rows, column);
-  const made = await madeOf(rows, plot);
+  const used = plot.cut === true ? rows : rows.filter((row) => !isCut(row));
+  const made = await madeOf(used, plot);
   if (made.marks.length > MAX_MARKS) throw tooLarge(`${MAX_MARKS} marks`, made.marks.length);
   const series = new Set(made.marks.map((mark) => mark.series)).size;
   if (series > MAX_SERIES) throw tooLarge(`${MAX_SERIES} series`, series);
-  return made;
+  const ends = endsText(rows);
+  const cut = rows.length - used.length;
+  const notes = [...(ends === "" ? [] : [`runs ended by: ${ends}`]), ...(cut === 0 ? [] : [`${cut} cut by the default limit left out`])];
+  return { ...made, notes: [...(made.notes ?? []), ...notes] };
 }
 
 async function madeOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Marks> {
@@ -82,13 +89,19 @@ async function meanMarks(rows: readonly PlotRow[], plot: LinePlot | BarPlot): Pr
   const cells = new Cells();
   for (const row of rows) cells.add(placeAt(row, plot.x), 0, seriesAt(row, plot.series), numberAt(row, plot.y));
   const marks: Mark[] = [];
+  const confidence = plot.confidence ?? DEFAULT_CONFIDENCE;
+  const isShare = rows.every((row) => typeof (valueAt(row, plot.y) ?? true) === "boolean");
+  const intervalOf = isShare ? shareInterval : tInterval;
+  let hasIntervals = false;
   for (const { x, series, values } of cells.all.values()) {
     const y = mean(values);
     const isBare = plot.interval === "none" || values.length < 2;
-    const { low, high } = isBare ? { low: y, high: y } : await tInterval(values, { confidence: plot.confidence ?? DEFAULT_CONFIDENCE });
+    hasIntervals ||= !isBare;
+    const { low, high } = isBare ? { low: y, high: y } : await intervalOf(values, { confidence });
     marks.push({ x, y, series, low, high, rows: values.length });
   }
-  return { marks, leftOut: cells.leftOut };
+  const notes = hasIntervals ? [`${Number((100 * confidence).toFixed(3))} % intervals (${isShare ? "Wilson" : "t"})`] : [];
+  return { marks, leftOut: cells.leftOut, notes };
 }
 
 function pointMarks(rows: readonly PlotRow[], plot: PointPlot): Marks {

@@ -17,6 +17,8 @@ export interface PlotFrame {
   readonly height?: number;
   readonly xTitle?: string;
   readonly yTitle?: string;
+  /** Draws also the runs that the default limit on rounds cut. Default false. */
+  readonly cut?: boolean;
 }
 
 /** The columns of the horizontal axis, of the vertical axis (numbers), and of the colours. Default: one series. */
@@ -28,7 +30,10 @@ export interface PlotColumns {
 
 /** Rows with equal `x` and series are one mark, at their mean. */
 export interface MeanColumns extends PlotColumns {
-  /** `t` shows the t interval of the mean where there are two rows or more; it needs the package `jstat`. Default `t`. */
+  /**
+   * `t` shows the t interval of the mean where there are two rows or more, and for a column of true and false the interval of Wilson (1927); it
+   * needs the package `jstat`. Default `t`.
+   */
   readonly interval?: "t" | "none";
   readonly confidence?: number;
 }
@@ -73,7 +78,7 @@ const { text, checked } = kinds;
 const pixels = numberWith("a number from 50 to 4,000", (value) => value >= 50 && value <= 4_000);
 const someBins = numberWith("a whole number from 1 to 1,000", (value) => Number.isInteger(value) && value >= 1 && value <= 1_000);
 const scale = kinds.oneOf("linear", "log");
-const frame = { kind: checked, title: text, width: pixels, height: pixels, xTitle: text, yTitle: text } as const;
+const frame = { kind: checked, title: text, width: pixels, height: pixels, xTitle: text, yTitle: text, cut: kinds.boolean } as const;
 const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: aConfidence } as const;
 const scales = { xScale: scale, yScale: scale } as const;
 

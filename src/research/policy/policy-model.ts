@@ -12,8 +12,8 @@ import { valueText } from "../../kernel/value-text.ts";
 export type PolicyReply = string | Partial<ChatResponse>;
 
 /**
- * Answers a request, from its arguments alone; then a run is equal at every concurrency and after it is resumed. `random` is a stream for
- * this seed and request: equal requests get equal numbers.
+ * Answers a request, from its arguments alone; then a run is equal at every concurrency and after it is resumed. `random` is a stream for this
+ * seed, request and step: a request that a run repeats draws anew, and an equal run draws the same. Outside a run equal requests draw the same.
  */
 export type Policy = (request: ChatRequest, random: Random) => PolicyReply | Promise<PolicyReply>;
 
@@ -29,16 +29,15 @@ export interface PolicyModelOptions {
 const policyOptions: Known<PolicyModelOptions> = { answer: kinds.function, id: kinds.text, seed: kinds.seed, price: kinds.price };
 
 /**
- * A model that is a function. A study can replace it by a live model later. Equal requests have equal answers: where several roles or
- * samples must differ, name them in the prompt, or give each request its own `seed`.
+ * A model that is a function. A study can replace it by a live model later. Samples of one prompt differ if the function draws from `random`.
  */
 export function policyModel(options: PolicyModelOptions): ChatModel {
   checkGivenOptions("policyModel", options, policyOptions);
   takes("policyModel", "answer", options.answer, aFunction);
   const { answer, id = "policy", seed = 0, price = { input: 0, output: 0 } } = options;
-  const chat = async (request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> => {
+  const chat = async (request: ChatRequest, { signal, occurrence = "" }: ChatOptions): Promise<ChatResponse> => {
     throwIfAborted(signal);
-    const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json));
+    const random = randomStream(String(seed), "policy", contentHash(request as unknown as Json), occurrence);
     const reply = await untilAborted(Promise.resolve(answer(request, random)), signal);
     return completeReply(typeof reply === "string" ? { content: reply } : reply, request);
   };
@@ -86,7 +85,7 @@ const oracleOptions: Known<OracleOptions> = {
 
 /**
  * A model that gives the right answer with a known probability, else a wrong one, so that the accuracy of a team can be compared with
- * theory. The draw depends on the seed and the whole request: errors of different roles are independent as long as their requests differ.
+ * theory. The draw depends on the seed, the whole request and the step: errors of different roles, and of samples of one prompt, are independent.
  *
  * @throws UsageError from a call, `ORACLE_INVALID` for an accuracy outside of 0 to 1, and where no wrong answer exists
  */

@@ -76,7 +76,7 @@ const surrogateOptions: Known<SurrogateOptions> = {
 
 /**
  * A model that gives the answers of a recorded one with their frequencies in the class of the request. It shows how a team behaves if its
- * model continues as recorded, not how the model would answer a new question. The draw depends on the seed and the whole request.
+ * model continues as recorded, not how the model would answer a new question. The draw depends on the seed, the whole request and the step.
  *
  * @throws UsageError from a call, `SURROGATE_UNKNOWN` for a class that the fit lacks
  */

@@ -29,7 +29,7 @@ const bootstrapOptions: Known<BootstrapOptions> = {
 
 /**
  * Returns a bootstrap interval of a statistic of at least two values, corrected for bias and skewness (BCa: Efron and Tibshirani 1993, chapters
- * 13 and 14). It needs the package `jstat`.
+ * 13 and 14). For fewer than 30 values it has a warning. It needs the package `jstat`.
  *
  * @throws UsageError `SAMPLE_INVALID`; `STATISTIC_INVALID` for a statistic that is no finite number; `PACKAGE_MISSING`
  */
@@ -41,8 +41,23 @@ export async function bootstrapInterval(values: Iterable<number>, o: BootstrapOp
   const estimate = statistic(sample);
   const drawn = redrawn(sample, statistic, resamples, randomStream(String(seed), "bootstrap"));
   const [low, high] = correctedShares(sample, { statistic, estimate, drawn, confidence, math: await distributions() });
-  return { estimate, low: quantileOf(drawn, low), high: quantileOf(drawn, high), confidence, n: sample.length, method: "bca" };
+  const interval = {
+    estimate,
+    low: quantileOf(drawn, low),
+    high: quantileOf(drawn, high),
+    confidence,
+    n: sample.length,
+    method: "bca",
+  } as const;
+  if (sample.length >= FEW) return interval;
+  return {
+    ...interval,
+    warning: `A bootstrap of ${sample.length} values, fewer than ${FEW}, contains the true value less often than it says. Use tInterval, or more values.`,
+  };
 }
+
+/** Below it the true coverage of a bootstrap interval is noticeably lower (Hesterberg 2015, The American Statistician 69, section 4). */
+const FEW = 30;
 
 function redrawn(sample: readonly number[], statistic: Statistic, resamples: number, random: Random): Float64Array {
   const drawn = new Float64Array(resamples);

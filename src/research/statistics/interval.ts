@@ -13,6 +13,8 @@ export interface Interval {
   readonly confidence: number;
   readonly n: number;
   readonly method: "t" | "wilson" | "bca";
+  /** A reason to distrust the interval. */
+  readonly warning?: string;
 }
 
 export interface IntervalOptions {
@@ -55,17 +57,17 @@ export async function shareInterval(values: Iterable<number>, o: IntervalOptions
   const n = sample.length;
   const estimate = meanOf(sample);
   const z = (await distributions()).normalQuantile((1 + confidence) / 2);
+  return { estimate, ...wilson(estimate, n, z), confidence, n, method: "wilson" };
+}
+
+/** The normal quantile of a two-sided interval of 95 %. */
+export const NORMAL_95 = 1.959963984540054;
+
+export function wilson(estimate: number, n: number, z: number): Pick<Interval, "low" | "high"> {
   const half = z * Math.sqrt((estimate * (1 - estimate)) / n + (z / (2 * n)) ** 2);
   const [low = 0, high = 1] = [-half, half].map((side) => (estimate + z ** 2 / (2 * n) + side) / (1 + z ** 2 / n));
   // Rounding must not leave the estimate outside, as it would where all values are equal.
-  return {
-    estimate,
-    low: Math.max(0, Math.min(low, estimate)),
-    high: Math.min(1, Math.max(high, estimate)),
-    confidence,
-    n,
-    method: "wilson",
-  };
+  return { low: Math.max(0, Math.min(low, estimate)), high: Math.min(1, Math.max(high, estimate)) };
 }
 
 export interface Distributions {

@@ -52,6 +52,14 @@ function deliverWithFaults(state: RunState, sent: Sent): void {
   });
 }
 
+/** Counts the messages that no role has read, each once for every recipient. */
+export function unreadIn(state: RunState): number {
+  let unread = state.unread;
+  for (const { sent } of [...state.pending, ...inOrderOfTicks(state)])
+    if (sent.dropped !== true) eachRecipient(sent, (_name, arrives) => void (unread += countAtOnce(arrives)));
+  return unread;
+}
+
 /** Delivers a delayed arrival; its message is already in the history and counted. */
 export function deliverDelayed(state: RunState, { message, to }: Sent): void {
   for (const name of to) putIntoMailbox(state, roleOf(state, name), message);

@@ -66,6 +66,7 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
       budget: whole.exactOptional(),
       /** Limit on the rounds of a turn; with a scheduler without rounds, on the activations of one role in it. */
       rounds: whole.exactOptional(),
+      ticks: z.number().exactOptional(),
       /** Null removes the condition. */
       stopWhen: stop.nullable().exactOptional(),
       /** Limit on the characters of one message. */

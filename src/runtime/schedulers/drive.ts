@@ -16,7 +16,18 @@ export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 /** The engine, or the shard of one, that a driver runs. */
 export interface DriverHost extends Pick<
   Engine,
-  "state" | "concurrency" | "roundsLeft" | "midRound" | "checkpoint" | "resumed" | "mayAct" | "isPlain" | "turn" | "advance" | "onMail"
+  | "state"
+  | "concurrency"
+  | "roundsLeft"
+  | "lastTick"
+  | "midRound"
+  | "checkpoint"
+  | "resumed"
+  | "mayAct"
+  | "isPlain"
+  | "turn"
+  | "advance"
+  | "onMail"
 > {
   readonly scope: Pick<Cancellation, "ended">;
   endRound(stages: number): void | Promise<void>;
@@ -102,6 +113,7 @@ class ScheduledRun {
       if (this.#end === undefined && host.state.delayed.size > 0 && isDue(host.state)) host.advance(host.state.tick);
       const ready = this.#end === undefined ? this.#ready() : [];
       if (ready.length > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
+      else if (ready.length > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick()) this.#end = "checkpoint";
       const isAll = this.#scheduler.select === everyone && !this.#isSwept;
       const roles = this.#end !== undefined ? none : isAll ? ready : this.#chosen(ready);
       if (roles === undefined) continue;
@@ -129,8 +141,9 @@ class ScheduledRun {
   }
 
   #jump(): void {
-    const { state, roundsLeft } = this.#host;
+    const { state, roundsLeft, lastTick } = this.#host;
     const due = state.delayed.first ?? state.tick;
+    if (due > lastTick()) return void (this.#end = "checkpoint");
     this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft()) : due);
   }
 
@@ -178,6 +191,10 @@ class ScheduledRun {
     const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
     if (!isTime) throw badPause(this.#scheduler.name, pause);
     const due = state.delayed.first ?? Infinity;
+    if (Math.min(due, tick + pause) > this.#host.lastTick()) {
+      this.#end = "checkpoint";
+      return undefined;
+    }
     if (due <= tick + pause) {
       this.#host.advance(due);
       return undefined;

@@ -17,8 +17,8 @@ import type { Scheduler } from "./scheduler.ts";
  *   a round.
  * - `shuffled`: as `sequential`, in a new random order for every round.
  * - `single`: one random role with mail at a time. There are no rounds.
- * - `events`: discrete-event time. The roles with mail act one after the other, and time does not pass meanwhile; then the clock jumps to the
- *   time of the next delayed message.
+ * - `events`: discrete-event time. The roles with mail act one after the other, and no time passes meanwhile, however
+ *   many messages they send; then the clock jumps to the time of the next delayed message.
  */
 export type SchedulerName = "rounds" | "eager" | "live" | "sequential" | "shuffled" | "single" | "events";
 

@@ -45,7 +45,7 @@ describe("a replay of a cell", () => {
     const out = scratchFolder();
     await runExperiment(walks, { out });
     const other = experiment({ ...options, rounds: 2, measure: () => ({ last: "?" }) });
-    expect((await replayCell(other, { cell: 0, out })).changed).toEqual(["rounds", "messages", "last"]);
+    expect((await replayCell(other, { cell: 0, out })).changed).toEqual(["rounds", "tick", "messages", "last"]);
   });
 
   it("refuses a cell that is not there, and a world whose record is not whole", async () => {
@@ -162,14 +162,22 @@ describe("a table", () => {
     { n: 2, kind: "a", status: "done", x: 5, good: true },
   ];
 
-  it("has the mean and the standard error of each group", () => {
+  /** Wilson 1927 at 95 %, in the form of Newcombe 1998. */
+  const share = (p: number, n: number) => {
+    const z = 1.959964;
+    const root = z * Math.sqrt(z * z + 4 * n * p * (1 - p));
+    const [low, high] = [-1, 1].map((side) => (2 * n * p + z * z + side * root) / (2 * (n + z * z)));
+    return { low: expect.closeTo(low ?? 0, 5) as number, high: expect.closeTo(high ?? 0, 5) as number };
+  };
+
+  it("has the mean and the standard error of each group, and the share of true with its interval", () => {
     expect(experimentTable(rows, { by: ["n"] })).toEqual([
-      { n: 1, runs: 2, failed: 0, x: 2, x_se: 1, good: 0.5, good_se: 0.5 },
-      { n: 2, runs: 2, failed: 1, x: 5, x_se: null, good: 1, good_se: null },
+      { n: 1, runs: 2, failed: 0, x: 2, x_se: 1, good: 0.5, good_low: share(0.5, 2).low, good_high: share(0.5, 2).high },
+      { n: 2, runs: 2, failed: 1, x: 5, x_se: null, good: 1, good_low: share(1, 1).low, good_high: 1 },
     ]);
     expect(experimentTable(rows, { by: ["kind"], of: ["good"] })).toMatchObject([
       { kind: "a", good: 1 },
-      { kind: "b", good: 0, good_se: null },
+      { kind: "b", good: 0, good_low: 0 },
     ]);
     expect(experimentTable(rows, { by: [] })).toMatchObject([{ runs: 4, x: 3 }]);
     expect(experimentTable([], { by: ["n"] })).toEqual([]);

@@ -37,8 +37,10 @@ describe("an experiment in this process", () => {
     );
     expect(rows.map(({ ended }) => ended)).toEqual(["stop", "stop"]);
     expect(series.map(({ last, round, said }) => [last, round, said])).toEqual([
+      [2, 0, 1],
       [2, 1, 2],
       [2, 2, 3],
+      [3, 0, 1],
       [3, 1, 2],
       [3, 2, 3],
       [3, 3, 4],

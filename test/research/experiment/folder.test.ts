@@ -39,7 +39,9 @@ describe("the folder of a sweep", () => {
         .map((line) => JSON.parse(line) as unknown),
     ).toEqual(rows);
     expect(read(out, "series.jsonl").trim().split("\n")).toHaveLength(series.length);
-    expect(read(out, "rows.csv").split("\r\n")[0]).toBe("cell,n,rep,seed,status,ended,rounds,messages,calls,usd,unpriced,error");
+    expect(read(out, "rows.csv").split("\r\n")[0]).toBe(
+      "cell,n,rep,seed,status,ended,rounds,tick,messages,unread,calls,usd,unpriced,error",
+    );
     expect(JSON.parse(read(out, "manifest.json"))).toMatchObject({
       v: 2,
       experiment: { seed: "1", reps: 2 },

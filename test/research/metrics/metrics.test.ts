@@ -246,7 +246,7 @@ describe("reporters", () => {
         },
         collect: {
           seen: modelReporter({ value: ({ messages }) => messages.length }),
-          gini: agentReporter({ every: 2, agents, value: ({ n }) => Number(n), summary: gini }),
+          gini: agentReporter({ every: 2, agents, value: ({ n }) => Number(n) + 1, summary: gini }),
           edges: edgeReporter({
             every: 4,
             summary: (edges) => edges.map(({ from, to, messages }) => `${from}>${to}:${messages}`).join(" "),
@@ -254,7 +254,7 @@ describe("reporters", () => {
         },
       }),
     );
-    expect(series.map(({ gini: value }) => value)).toEqual([null, gini([2, 2, 2, 1]), null, gini([4, 4, 4, 1])]);
+    expect(series.map(({ gini: value }) => value)).toEqual([gini([1, 1, 1, 1]), null, gini([3, 3, 3, 2]), null, gini([5, 5, 5, 2])]);
     expect(series.at(-1)).toMatchObject({ seen: 4, edges: "<outside>><all>:1 Ann>Ben:3 Ann>Cem:3 Ann>Ann:3" });
   });
 

@@ -53,6 +53,30 @@ describe("a noisy oracle", () => {
   const oracle = (seed: string, accuracy: number): ChatModel =>
     noisyOracle({ seed, accuracy, right: () => "yes", wrong: () => ["no", "perhaps", "yes"] });
 
+  it("draws anew for each sample of one prompt in a run, and the same in an equal run at every concurrency", async () => {
+    const asker = defineRole({
+      name: "Ann",
+      react: async (rc) => {
+        const answers = await Promise.all(Array.from({ length: 5 }, async () => rc.ask("Is it so?")));
+        return rc.message(`${answers.join(" ")} ${await rc.ask("Is it so?")}`);
+      },
+    });
+    const sampled = async (seed: string, concurrency: number): Promise<readonly string[]> => {
+      const world = new Environment({ seed: 1, concurrency, model: oracle(seed, 0.5) });
+      for (const name of ["Ann", "Ben", "Cem"]) world.addRole(asker, { name });
+      world.publishMessage(createMessage("go", { sendTo: world.roleNames }));
+      const { messages } = await world.run({ rounds: 1 });
+      return messages.slice(1).flatMap(({ content }) => content.split(" "));
+    };
+    const answers = await Promise.all(Array.from({ length: 40 }, async (_, n) => sampled(`s${n}`, 16)));
+    expect(answers[0]).toEqual(await sampled("s0", 1));
+    const right = answers.flat().filter((answer) => answer === "yes").length / (40 * 18);
+    expect(right).toBeGreaterThan(0.4);
+    expect(right).toBeLessThan(0.6);
+    // Eighteen samples that were one sample would all agree.
+    expect(answers.filter((run) => new Set(run).size === 1)).toEqual([]);
+  });
+
   it("is right with the given probability, and draws its wrong answers evenly", async () => {
     const answers = await Promise.all(Array.from({ length: 600 }, (_, n) => answerOf(oracle("even", 0.7), `question ${n}`)));
     const share = (text: string) => answers.map((answer) => Number(answer === text));

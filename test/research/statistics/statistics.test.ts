@@ -145,6 +145,12 @@ describe("shareInterval", () => {
 });
 
 describe("bootstrapInterval", () => {
+  it("warns below thirty values", async () => {
+    const values = Array.from({ length: 30 }, (_, n) => n ** 2);
+    expect((await bootstrapInterval(values.slice(1), { resamples: 200 })).warning).toMatch(/fewer than 30/);
+    expect((await bootstrapInterval(values, { resamples: 200 })).warning).toBeUndefined();
+  });
+
   it("gives the intervals that the literature gives", async () => {
     // Efron and Tibshirani 1993, table 14.2: (115.8, 259.6), from 2,000 resamples. SciPy 1.17 with 200,000 resamples: (115.4, 260.9).
     const options = { statistic: variance, confidence: 0.9, resamples: 5_000 };
