@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 112_046;
+export const MAX_LINES = 112_055;
 /** Names of all entries. */
 export const MAX_NAMES = 546;
 
@@ -31,7 +31,7 @@ export const LINES: Readonly<Record<string, number>> = {
   memory: 5_441,
   message: 652,
   model: 5_731,
-  research: 6_034,
+  research: 6_043,
   role: 2_417,
   runtime: 13_349,
   server: 3_004,

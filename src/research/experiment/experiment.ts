@@ -5,7 +5,16 @@ import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isObject } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { canonical, type MicroUsd, type Observed, type Run, type RunEvent, type RunProgress, type RunResult } from "../../index.ts";
+import {
+  canonical,
+  type Environment,
+  type MicroUsd,
+  type Observed,
+  type Run,
+  type RunEvent,
+  type RunProgress,
+  type RunResult,
+} from "../../index.ts";
 import {
   type CellJob,
   type CellParams,
