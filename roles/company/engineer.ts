@@ -19,7 +19,7 @@ README.md says what the product is, and has a section "Use" with commands that w
 
 export const RULES = `Never skip a test, and never make a check pass without doing what the user asked for.`;
 
-const OWN_TESTS = `Every function that can go wrong has a test, which must fail when the function is broken. ${RULES} A check that contradicts the user's words goes back by dispute_check.`;
+const OWN_TESTS = `The checks of the criteria run besides the tests, so test only what they do not show, in few short tests: one table where cases repeat. A test must fail when its function is broken. ${RULES} A check that contradicts the user's words goes back by dispute_check.`;
 
 const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of the interfaces, and keep their exported names. ${RULES} What contradicts the user's words goes back: a test by dispute_test, a check by dispute_check.`;
 
