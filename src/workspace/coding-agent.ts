@@ -1,5 +1,6 @@
+import { randomInt } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { aText, listOf, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
@@ -81,6 +82,8 @@ const TIMEOUT = 2 * 3_600_000;
 /** Milliseconds that a program has to exit after its result. */
 const EXIT = 5_000;
 const SHOWN = 2_000;
+/** Kilobytes: marks are so high that they limit nothing, and are exact as bytes. */
+const MARKS = 2 ** 42;
 /** Gemini refuses a folder that it does not know; its user has allowed the work here. */
 const ALWAYS = { GEMINI_CLI_TRUST_WORKSPACE: "true" };
 /** Variables with the places of the user's settings. */
@@ -192,20 +195,22 @@ class ProgramAgent implements CodingAgent {
       writing = note(task, noted);
     };
     const own = acp === undefined && protocol !== undefined ? protocol.args(args, session) : args;
-    const driver = join(driverFolder("workspace"), "attended.mjs");
+    const attended = [join(driverFolder("workspace"), "attended.mjs"), String(MARKS + randomInt(MARKS))];
+    const held = { file: process.execPath, timeout: MAX_TIMEOUT, hasLifeline: true };
     for (const one of [silence, whole]) one.begin();
     try {
       const result = await runProcess({
-        file: process.execPath,
-        args: [driver, file, ...own],
+        ...held,
+        args: [...attended, file, ...own],
         cwd: task.folder,
         env: { ...env, ...ALWAYS, PWD: task.folder },
         signal,
-        timeout: MAX_TIMEOUT,
         stdin: acp?.input ?? task.prompt,
         onOutput,
-        hasLifeline: true,
       });
+      // The agent may have killed its attendant, which then ended nothing.
+      if (result.kind === "signalled" || result.kind === "aborted")
+        await runProcess({ ...held, args: attended, cwd: dirname(task.folder) });
       if (task.signal.aborted) throw abortReason(task.signal);
       if (acp?.unasked !== undefined) throw acp.unasked;
       lines.end();

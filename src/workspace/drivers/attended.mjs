@@ -1,21 +1,30 @@
 /*
  * Runs a program for as long as the process that started it lives: the end of that process closes the pipe 3. At either end all that the program
- * started ends too: its process group, and on Linux what left the group and has the program's mark in its environment.
+ * started ends too: its process group, and on Linux whatever has the program's mark. The mark is a limit of memory that Linux ignores: every
+ * process inherits it, whatever its group, parent and environment. Without a program it ends what an earlier start with this mark left.
  */
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 
-const [file = "", ...args] = process.argv.slice(2);
-const mark = `TROUPE_WORKER=${randomBytes(8).toString("hex")}`;
+const [mark = "", file, ...args] = process.argv.slice(2);
+const isLinux = process.platform === "linux";
+const MARKED = 'ulimit -S -m "$0" 2>/dev/null; exec "$@"';
+/** What is found may have started others meanwhile. */
+const PASSES = 50;
 
 function endStrays() {
-  for (const pid of process.platform === "linux" ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : []) {
-    try {
-      if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark)) process.kill(Number(pid), "SIGKILL");
-    } catch {
-      // It has ended, or is another user's.
+  const ended = new Set();
+  for (let [pass, before] = [0, -1]; isLinux && ended.size > before && pass < PASSES; pass++) {
+    before = ended.size;
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name) && !ended.has(name))) {
+      try {
+        if (!readFileSync(`/proc/${pid}/limits`, "utf8").includes(` ${Number(mark) * 1024} `)) continue;
+        process.kill(Number(pid), "SIGKILL");
+        ended.add(pid);
+      } catch {
+        // It has ended, or is another user's.
+      }
     }
   }
 }
@@ -25,16 +34,21 @@ function end() {
   process.kill(-process.pid, "SIGKILL");
 }
 
+function begin(program) {
+  const [started, words] = isLinux ? ["/bin/sh", ["-c", MARKED, mark, program, ...args]] : [program, args];
+  const child = spawn(started, words, { stdio: "inherit" });
+  child.on("error", (error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(127);
+  });
+  child.on("exit", (code, signal) => {
+    endStrays();
+    if (signal !== null) process.stderr.write(`It was ended by ${signal}.\n`);
+    process.exit(code ?? 1);
+  });
+}
+
 new Socket({ fd: 3 }).on("error", end).on("close", end).resume();
 process.on("SIGTERM", end);
-const [name = "", value = ""] = mark.split("=");
-const child = spawn(file, args, { stdio: "inherit", env: { ...process.env, [name]: value } });
-child.on("error", (error) => {
-  process.stderr.write(`${error.message}\n`);
-  process.exit(127);
-});
-child.on("exit", (code, signal) => {
-  endStrays();
-  if (signal !== null) process.stderr.write(`It was ended by ${signal}.\n`);
-  process.exit(code ?? 1);
-});
+if (file === undefined) end();
+else begin(file);

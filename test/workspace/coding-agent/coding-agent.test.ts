@@ -43,8 +43,13 @@ describe.each(ALL)("a coding agent by the protocol %s", (protocol) => {
     expect(starts).toMatchObject([{ order: "Write work.txt.", cwd: folder }]);
   });
 
-  it.runIf(protocol === "codex" || protocol === "acp")("leaves no process behind, not even one that left its group", async () => {
-    const stray = "setsid sh -c 'echo $$ > stray.pid; exec sleep 100' >/dev/null 2>&1 & while [ ! -s stray.pid ]; do :; done";
+  const escapes = [
+    ["has left its group", "setsid", ""],
+    ["has no environment", "env -i setsid", ""],
+    ["has killed the agent and what attends it", "env -i setsid", "; kill -9 $(ps -o ppid= -p $PPID) $PPID"],
+  ] as const;
+  it.runIf(protocol === "codex" || protocol === "acp").each(escapes)("leaves no process behind that %s", async (_name, start, more) => {
+    const stray = `${start} sh -c 'echo $$ > stray.pid; exec sleep 100' >/dev/null 2>&1 & while [ ! -s stray.pid ]; do :; done${more}`;
     const { folder } = await ran(protocol, { commands: [["sh", "-c", stray]] });
     const pid = Number(readFileSync(join(folder, "stray.pid"), "utf8"));
     await until(() => !isAlive(pid));
