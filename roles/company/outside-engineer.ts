@@ -16,6 +16,8 @@ import {
 } from "../../src/index.ts";
 import type { CodingQuestion, CodingReport } from "../../src/workspace/coding-agent.ts";
 import { type CodingAgent, mergeFork, openFork, removeFork, type WorkspaceForks } from "../../src/workspace/index.ts";
+import { listed } from "../../src/kernel/value-text.ts";
+import { visible } from "../../src/workspace/path-rules.ts";
 import { handedOver, IMPLEMENT, RULES } from "./engineer.ts";
 import { LONGEST_WORK } from "./work-log.ts";
 import { COLLEAGUES, COMPANY, type CompanyMachine, subjectOf, workAction } from "./worker.ts";
@@ -42,6 +44,8 @@ DISPUTE <id of a criterion, or path of a test>: <why it contradicts the user's w
 GIVE UP: <why the order cannot be carried out>`;
 const ASKS = "QUESTION: <what the user alone can decide>";
 const OWN_TESTS = "Every function that can go wrong has a test of yours, which must fail when the function is broken.";
+
+const NOT_TAKEN = "links, files above a megabyte, other repositories, environments of Python, and names that some systems cannot store";
 
 interface Turn extends CodingReport {
   /** Files outside the worktree, and files of the contract, that it changed. They are as they were. */
@@ -88,7 +92,7 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
         continue;
       }
       const merge = await merged(rc, machine, subjectOf(summary, IMPLEMENT), turn.damage);
-      if (merge.left.length > 0) notes.add(`Not taken over, because they are links or larger than a megabyte: ${merge.left.join(", ")}.`);
+      if (merge.left.length > 0) notes.add(`Not taken over (${NOT_TAKEN}): ${listed(merge.left.map(visible), 20)}.`);
       const why = turn.outcome === "ended" ? (gaveUp ?? merge.fault) : (turn.reason ?? "The worker failed.");
       if (why !== undefined) notes.add(`The worker ended without success: ${why}`);
       const status = why !== undefined ? "stuck" : disputes.length > 0 ? "disputed" : "finished";

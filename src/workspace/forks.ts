@@ -8,7 +8,7 @@ import { ifThere } from "../kernel/system-error.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { GitProgram } from "./git-program.ts";
 import { KEPT_FOLDER } from "./kept-files.ts";
-import { isNormalPath } from "./path-rules.ts";
+import { isHidden, isNormalPath } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import { declareFork, type FileChange } from "./recorded-files.ts";
 import { Turns, type WorkspaceLimits, workspaceLimits } from "./workspace.ts";
@@ -24,8 +24,8 @@ export interface WorkspaceForksOptions {
 const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: kinds.workspace, limits: workspaceLimits };
 
 /**
- * The changes that a fork brings to its project, or the paths that both changed in ways that do not fit. `left`: links and files above a
- * megabyte, which are not brought. Plain JSON.
+ * The changes that a fork brings to its project, or the paths that both changed in ways that do not fit. `left` is not brought: links, files above
+ * a megabyte, names that no workspace takes, and other repositories and environments of Python, as `<folder>/`. Plain JSON.
  */
 export type ForkComparison =
   | { readonly kind: "fits"; readonly changes: readonly FileChange[]; readonly left?: readonly string[] }
@@ -35,9 +35,10 @@ export type ForkComparison =
 interface ProjectGuard extends RepositoryPlace {
   /** The commit with its files. */
   readonly base: string;
-  /** Files beside them that were there, and those named `.gitignore` among them. */
+  /** Files beside them that were there, those named `.gitignore` among them, and the `.git` of other repositories between them. */
   readonly others: readonly string[];
   readonly rules: readonly string[];
+  readonly repositories: readonly string[];
 }
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
@@ -141,7 +142,7 @@ class DiskForks implements WorkspaceForks {
       const { trees, base } = await this.#opened(name, signal);
       const { git } = trees;
       const lists = { others: await this.#othersOf(git, base, signal), rules: await this.#rulesOf(git, base, signal) };
-      return { ...(await trees.place(signal)), base, ...lists };
+      return { ...(await trees.place(signal)), base, ...lists, repositories: await this.#repositoriesOf(git, base, signal) };
     });
   }
 
@@ -153,8 +154,9 @@ class DiskForks implements WorkspaceForks {
       await trees.putBackHead(name, guard, signal);
       const { git } = trees;
       const { root } = this.#project;
-      const known = new Set([...guard.others, ...guard.rules]);
-      const isNew = (path: string): boolean => isNormalPath(path) && !known.has(path);
+      const known = new Set([...guard.others, ...guard.rules, ...guard.repositories]);
+      // A repository is listed as its folder, such as `lib/`.
+      const isNew = (path: string): boolean => isNormalPath(path.replace(/\/(?:\.git)?$/, "")) && !known.has(path);
       const changed = (await withIndexOf(git, guard.base, [...DIFF, guard.base, "--"], signal)).filter(isNormalPath);
       let kept: string | undefined;
       const keepFirst = async (path: string): Promise<void> => keep(join(root, path), join((kept ??= await keptFolder(root, name)), path));
@@ -162,11 +164,11 @@ class DiskForks implements WorkspaceForks {
         await keepFirst(path);
         await git.run(["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`], { signal });
       }
-      // New rules first: they could hide other files.
-      for (const list of [this.#rulesOf, this.#othersOf]) {
-        for (const path of (await list(git, guard.base, signal)).filter(isNew)) {
+      // New repositories and rules first: they could hide other files.
+      for (const list of [this.#repositoriesOf, this.#rulesOf, this.#othersOf]) {
+        for (const path of (await list.call(this, git, guard.base, signal)).filter(isNew)) {
           await keepFirst(path);
-          await rm(join(root, path), { force: true });
+          await rm(join(root, path), { force: true, recursive: true });
           changed.push(path);
         }
       }
@@ -183,6 +185,13 @@ class DiskForks implements WorkspaceForks {
     return withIndexOf(git, base, ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"], signal);
   }
 
+  /** The `.git` of repositories in folders of the commit. */
+  async #repositoriesOf(git: GitProgram, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    const folders = (await git.run(["ls-tree", "-r", "-d", "-z", "--name-only", base], { signal })).split("\0").filter((one) => one !== "");
+    const found = await Promise.all(folders.map((folder) => ifThere(lstat(join(this.#project.root, folder, ".git")))));
+    return folders.filter((_, nth) => found[nth] !== undefined).map((folder) => `${folder}/.git`);
+  }
+
   async missing(signal?: AbortSignal): Promise<string | undefined> {
     const trees = await this.#worktrees(signal);
     return typeof trees === "string" ? trees : undefined;
@@ -191,8 +200,10 @@ class DiskForks implements WorkspaceForks {
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison> {
     return this.#turns.take(async () => {
       const { trees, base } = await this.#opened(name, signal);
-      const [changes, conflicts, left]: [FileChange[], string[], string[]] = [[], [], []];
-      for (const path of await this.#changedIn(this.workspace(name), base, signal)) {
+      const [changes, conflicts]: [FileChange[], string[]] = [[], []];
+      const changed = await this.#changedIn(this.workspace(name), base, signal);
+      const left = [...changed.left];
+      for (const path of changed.paths) {
         if (only?.includes(path) === false) continue;
         const { ours, merged } = await this.#merged(trees, { name, base, path }, signal);
         if (merged.kind === "clean" && merged.text === ours) continue;
@@ -211,7 +222,7 @@ class DiskForks implements WorkspaceForks {
       const { trees, base } = await this.#opened(name, signal);
       const fork = this.workspace(name);
       const [updated, conflicts]: [string[], string[]] = [[], []];
-      for (const path of await this.#changedIn(this.#project, base, signal)) {
+      for (const path of (await this.#changedIn(this.#project, base, signal)).paths) {
         const { theirs, merged } = await this.#merged(trees, { name, base, path }, signal);
         const text = merged.kind === "clean" ? merged.text : (merged.marked ?? theirs);
         const isKept = text === theirs || !isWritable(text, theirs);
@@ -260,14 +271,19 @@ class DiskForks implements WorkspaceForks {
     throw new WorkspaceError("WORKSPACE_FORK", `Expected the fork "${name}" to be open, but it is not. Open it first.`);
   }
 
-  /** Paths that may differ between the common version and a workspace. */
-  async #changedIn(workspace: FileWorkspace, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  /** Paths that may differ between the common version and a workspace. `left`: those that no workspace takes, but for installed packages. */
+  async #changedIn(workspace: FileWorkspace, base: string, signal: AbortSignal | undefined): Promise<ChangedPaths> {
     const git = GitProgram.find(await realpath(workspace.root));
     if (git === undefined) throw new WorkspaceError("WORKSPACE_GIT", "Expected git on the PATH, but it is gone. Install it, then resume.");
     await git.disarm(signal);
     const differing = (await git.run([...DIFF, base, "--"], { signal })).split("\0");
     const others = (await git.run(["ls-files", "-z", "--others", "--exclude-standard"], { signal })).split("\0");
-    return [...new Set([...differing, ...others, ...workspace.pending])].filter(isNormalPath).sort();
+    const all = [...new Set([...differing, ...others, ...workspace.pending])].filter((path) => path !== "").sort();
+    // Half of an environment, without its links, works nowhere.
+    const environments = all.filter((path) => path.endsWith("/pyvenv.cfg")).map((path) => `${dirname(path)}/`);
+    const free = all.filter((path) => !environments.some((folder) => path.startsWith(folder)));
+    const refused = free.filter((path) => !isNormalPath(path) && !path.split("/").some(isHidden));
+    return { paths: free.filter(isNormalPath), left: [...environments, ...refused] };
   }
 
   /** Returns the content that the project gets at a path; undefined for a link, or a file that is too large. */
@@ -289,6 +305,11 @@ class DiskForks implements WorkspaceForks {
     const [ours, theirs] = [await textOf(this.#project, path), await textOf(this.workspace(name), path)];
     return { ours, theirs, merged: await mergeFile({ base: before, ours, theirs }, signal) };
   }
+}
+
+interface ChangedPaths {
+  readonly paths: readonly string[];
+  readonly left: readonly string[];
 }
 
 /** Runs a command that lists paths with a fresh index of a commit: it has no flags that hide changes. */

@@ -231,6 +231,10 @@ describe("a project whose fork somebody has left", () => {
       put(root, ".gitignore", "conftest.py\n");
       put(root, "conftest.py", "");
     },
+    "repositories among its files and beside them": (root) => {
+      for (const folder of ["src", "lib"]) git(root, "init", "--quiet", folder);
+      put(root, "lib/new.js", "");
+    },
     "another object in place of a file's": (root) => {
       const other = git(root, "hash-object", "-w", "c.txt");
       git(root, "replace", git(root, "rev-parse", "HEAD:src/a.js"), other);
@@ -252,6 +256,7 @@ describe("a project whose fork somebody has left", () => {
       git(root, "symbolic-ref", "HEAD"),
       git(root, "rev-parse", "HEAD"),
       git(root, "status", "--porcelain"),
+      ["lib", "src/.git"].map((path) => existsSync(join(root, path))),
     ];
     await forks.open("t1");
     await forks.workspace("t1").write("src/b.js", "B\n");
@@ -263,10 +268,13 @@ describe("a project whose fork somebody has left", () => {
   };
   const kept = { kind: "fits", changes: [{ path: "src/b.js", content: "B\n" }] };
 
-  it.each(["a commit", "changed, removed and new files"])("is put back after %s, also by another process", async (name) => {
-    const { before, after, compared } = await putBack(name);
-    expect([after, compared]).toEqual([before, kept]);
-  });
+  it.each(["a commit", "changed, removed and new files", "repositories among its files and beside them"])(
+    "is put back after %s, also by another process",
+    async (name) => {
+      const { before, after, compared } = await putBack(name);
+      expect([after, compared]).toEqual([before, kept]);
+    },
+  );
 
   it.each(Object.keys(damages))("is put back after any of them: %s", { tags: ["company", "long"] }, async (name) => {
     const { before, after, compared } = await putBack(name);
@@ -284,6 +292,17 @@ describe("a project whose fork somebody has left", () => {
     });
     put(forks.workspace("t1").root, "picture.png", Buffer.alloc(1024 * 1024 + 1));
     expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [], left: ["picture.png"] });
+  });
+
+  it("names what it does not get: names that no workspace takes, other repositories, environments of Python", async () => {
+    const { forks } = inRepository();
+    await forks.open("t1");
+    const { root } = forks.workspace("t1");
+    git(root, "init", "--quiet", "lib");
+    for (const path of ["aux.js", "docs/a:b.md", "lib/a.js", ".venv/pyvenv.cfg", ".venv/lib/a.py", "node_modules/a/a.js"])
+      put(root, path, "");
+    const left = [".venv/", "aux.js", "docs/a:b.md", "lib/"];
+    expect(await forks.compare("t1")).toEqual({ kind: "fits", changes: [], left });
   });
 
   it("keeps files that the repository's own rules hide, and what is staged", async () => {
