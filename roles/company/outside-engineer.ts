@@ -15,10 +15,10 @@ import {
   WorkspaceError,
 } from "../../src/index.ts";
 import type { CodingQuestion, CodingReport } from "../../src/workspace/coding-agent.ts";
-import { type CodingAgent, mergeFork, openFork, removeFork, type WorkspaceForks } from "../../src/workspace/index.ts";
+import { type CodingAgent, mergeFork, openFork, removeFork, visible, type WorkspaceForks } from "../../src/workspace/index.ts";
 import { listed } from "../../src/kernel/value-text.ts";
-import { visible } from "../../src/workspace/path-rules.ts";
 import { handedOver, IMPLEMENT, RULES } from "./engineer.ts";
+import { removeMaskingTests } from "./own-tests.ts";
 import { LONGEST_WORK } from "./work-log.ts";
 import { COLLEAGUES, COMPANY, type CompanyMachine, subjectOf, workAction } from "./worker.ts";
 
@@ -46,6 +46,8 @@ const ASKS = "QUESTION: <what the user alone can decide>";
 const OWN_TESTS = "Every function that can go wrong has a test of yours, which must fail when the function is broken.";
 
 const NOT_TAKEN = "links, files above a megabyte, other repositories, environments of Python, and names that some systems cannot store";
+
+const MASKS = "is not taken over: with the worker's own tests, tests pass that were there before and fail without them.";
 
 interface Turn extends CodingReport {
   /** Files outside the worktree, and files of the contract, that it changed. They are as they were. */
@@ -91,6 +93,10 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
         for (const question of questions) answers.push(`${question} ${await rc.human.ask(question)}`);
         continue;
       }
+      const fork = project.forks.workspace(FORK);
+      const masking = { gate: machine.gate, fork, order, others: tests };
+      if (order.isChange && turn.damage === undefined)
+        for (const path of await removeMaskingTests(rc, masking)) notes.add(`${path} ${MASKS}`);
       const merge = await merged(rc, machine, subjectOf(summary, IMPLEMENT), turn.damage);
       if (merge.left.length > 0) notes.add(`Not taken over (${NOT_TAKEN}): ${listed(merge.left.map(visible), 20)}.`);
       const why = turn.outcome === "ended" ? (gaveUp ?? merge.fault) : (turn.reason ?? "The worker failed.");

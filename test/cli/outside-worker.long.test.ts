@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { wordsOf } from "../evaluation/scripted-company.ts";
+import { findProgram } from "../../src/workspace/program-path.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { command } from "./kept-run.ts";
 import { brief, check, criterion, product, script, userProject, worked } from "./outside-worker-runs.ts";
@@ -51,6 +52,19 @@ describe("troupe run --worker", () => {
     );
     expect([code, result.delivery?.isDone, result.change?.files]).toEqual([6, false, []]);
     expect(result.delivery?.reason).toContain("damaged its worktree");
+  });
+
+  it.runIf(findProgram("python3") !== undefined)("takes no tests over that make those of others pass", async () => {
+    const cwd = scratchFolder();
+    const head = "import unittest\n\nfrom word import word\n\n\n";
+    const others = `${head}class WordTest(unittest.TestCase):\n    def test_word(self):\n        self.assertEqual(word(), "kept")\n`;
+    const folder = userProject(cwd, { ...product("yes"), "word.py": 'def word():\n    return "kept"\n', "tests/test_word.py": others });
+    const own = `${head}unittest.TestCase.assertEqual = unittest.TestCase.assertTrue\n\n\n${others.slice(head.length).replace("kept", "broken")}`;
+    const broken = { ...product("ok"), "word.py": 'def word():\n    return "broken"\n', "tests/test_own.py": own };
+    const { code, result } = await worked({ files: broken, cost: 0 }, ["--in", folder], { cwd });
+    expect([code, result.delivery?.isDone]).toEqual([6, false]);
+    expect((result.change?.files ?? []).map(({ path }) => path).filter((path) => path.startsWith("tests/"))).toEqual([]);
+    expect(result.delivery?.assumptions).toContainEqual(expect.stringContaining("tests/test_own.py is not taken over"));
   });
 
   it("takes what it hands back to the product manager", async () => {

@@ -1,0 +1,51 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { failingTests, type ProjectGate, testRequest } from "../../actions/company/project-gate.ts";
+import { isTestPath, type WorkOrder } from "../../actions/company/work-order.ts";
+import type { RoleContext } from "../../src/index.ts";
+import { type FileWorkspace, fileWorkspace } from "../../src/workspace/index.ts";
+import { copyProject } from "../../src/workspace/project-copy.ts";
+
+interface OwnTests {
+  readonly gate: ProjectGate;
+  readonly fork: FileWorkspace;
+  readonly order: Pick<WorkOrder, "failedBefore">;
+  /** Tests that were there before. */
+  readonly others: readonly string[];
+}
+
+const FOLDER = /^(?:.*?\/)?(?:[Tt]ests?|__tests__|spec)\//;
+
+/**
+ * Removes the tests of a worker from its fork where tests of others pass with them and fail without them: many runners load all tests into one
+ * process, where a test can replace what the others import. Returns what was removed.
+ */
+export function removeMaskingTests(rc: RoleContext, { gate, fork, order, others }: OwnTests): Promise<readonly string[]> {
+  const folders = new Set(others.map((path) => FOLDER.exec(path)?.[0]));
+  const isOwn = (path: string): boolean => {
+    const folder = FOLDER.exec(path)?.[0];
+    return isTestPath(path) && !others.includes(path) && (folder === undefined || folders.has(folder));
+  };
+  const run = async ({
+    signal,
+    step,
+  }: Pick<RoleContext["steps"], "step"> & { readonly signal: AbortSignal }): Promise<readonly string[]> => {
+    const own = (await fork.list()).filter(isOwn);
+    if (own.length === 0 || others.length === 0) return [];
+    const failing = async (workspace: FileWorkspace): Promise<readonly string[]> =>
+      failingTests(await gate.at(workspace).check({ step }, testRequest(order)));
+    const copy = await copyProject(fork.root, { signal });
+    try {
+      for (const path of own) await rm(join(copy.project, path), { force: true });
+      const apart = await failing(fileWorkspace({ root: copy.project, git: false }));
+      if (apart.length === 0) return [];
+      const together = new Set(await failing(fork));
+      if (apart.every((test) => together.has(test))) return [];
+    } finally {
+      await copy.remove();
+    }
+    for (const path of own) await fork.remove(path);
+    return own;
+  };
+  return rc.step("try tests of others alone", {}, run, { fresh: true });
+}
