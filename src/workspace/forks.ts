@@ -1,4 +1,4 @@
-import { cp, lstat, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { having, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -7,12 +7,12 @@ import { kinds } from "../kernel/option-kinds.ts";
 import { ifThere } from "../kernel/system-error.ts";
 import { type FileWorkspace, fileWorkspace } from "./file-workspace.ts";
 import { GitProgram } from "./git-program.ts";
-import { KEPT_FOLDER } from "./kept-files.ts";
 import { isHidden, isNormalPath } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
+import { DIFF, guardOf, type ProjectGuard, putFilesBack } from "./project-guard.ts";
 import { declareFork, type FileChange } from "./recorded-files.ts";
 import { Turns, type WorkspaceLimits, workspaceLimits } from "./workspace.ts";
-import { checkTreeName, type RepositoryPlace, Worktrees } from "./worktrees.ts";
+import { checkTreeName, Worktrees } from "./worktrees.ts";
 
 /** Options of {@link workspaceForks}. */
 export interface WorkspaceForksOptions {
@@ -30,16 +30,6 @@ const workspaceForksOptions: Known<WorkspaceForksOptions> = { workspace: kinds.w
 export type ForkComparison =
   | { readonly kind: "fits"; readonly changes: readonly FileChange[]; readonly left?: readonly string[] }
   | { readonly kind: "conflict"; readonly paths: readonly string[] };
-
-/** The state of a project to which it can be put back. Plain JSON. */
-interface ProjectGuard extends RepositoryPlace {
-  /** The commit with its files. */
-  readonly base: string;
-  /** Files beside them that were there, those named `.gitignore` among them, and the `.git` of other repositories between them. */
-  readonly others: readonly string[];
-  readonly rules: readonly string[];
-  readonly repositories: readonly string[];
-}
 
 /** The result of bringing the project's changes into a fork. Plain JSON. */
 export interface ForkUpdate {
@@ -70,7 +60,7 @@ export interface WorkspaceForks {
   guard(name: string, signal?: AbortSignal): Promise<ProjectGuard>;
   /**
    * Puts the files and the HEAD of the project back as they were at a guard. What they held is kept in a new folder of `.troupe/kept`. Returns the
-   * paths that were changed; files that a `.gitignore` of the project matches are not looked at. @throws WorkspaceError
+   * paths that were changed. Nobody looks into folders that a `.gitignore` of the project matches. @throws WorkspaceError
    */
   putBack(name: string, guard: ProjectGuard, signal?: AbortSignal): Promise<readonly string[]>;
   /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */
@@ -100,7 +90,6 @@ export function workspaceForks(options: WorkspaceForksOptions): WorkspaceForks {
 
 /** Bytes of a file that is no text, as it is kept in the record. */
 const LARGEST = 1024 * 1024;
-const DIFF = ["diff", "--no-ext-diff", "--no-renames", "--ignore-submodules=all", "--name-only", "-z"] as const;
 
 /**
  * Owns the workspaces of forks. `WorkspaceForks.B1` a fork whose making was cut off is made anew (`Worktrees.T1`). `WorkspaceForks.B2` the
@@ -140,9 +129,7 @@ class DiskForks implements WorkspaceForks {
   guard(name: string, signal?: AbortSignal): Promise<ProjectGuard> {
     return this.#turns.take(async () => {
       const { trees, base } = await this.#opened(name, signal);
-      const { git } = trees;
-      const lists = { others: await this.#othersOf(git, base, signal), rules: await this.#rulesOf(git, base, signal) };
-      return { ...(await trees.place(signal)), base, ...lists, repositories: await this.#repositoriesOf(git, base, signal) };
+      return guardOf(trees, base, signal);
     });
   }
 
@@ -152,44 +139,8 @@ class DiskForks implements WorkspaceForks {
       const trees = await this.#trees(name, signal);
       await trees.keepBase(name, guard.base, signal);
       await trees.putBackHead(name, guard, signal);
-      const { git } = trees;
-      const { root } = this.#project;
-      const known = new Set([...guard.others, ...guard.rules, ...guard.repositories]);
-      // A repository is listed as its folder, such as `lib/`.
-      const isNew = (path: string): boolean => isNormalPath(path.replace(/\/(?:\.git)?$/, "")) && !known.has(path);
-      const changed = (await withIndexOf(git, guard.base, [...DIFF, guard.base, "--"], signal)).filter(isNormalPath);
-      let kept: string | undefined;
-      const keepFirst = async (path: string): Promise<void> => keep(join(root, path), join((kept ??= await keptFolder(root, name)), path));
-      for (const path of changed) {
-        await keepFirst(path);
-        await git.run(["restore", `--source=${guard.base}`, "--worktree", "--", `:(literal)${path}`], { signal });
-      }
-      // New repositories and rules first: they could hide other files.
-      for (const list of [this.#repositoriesOf, this.#rulesOf, this.#othersOf]) {
-        for (const path of (await list.call(this, git, guard.base, signal)).filter(isNew)) {
-          await keepFirst(path);
-          await rm(join(root, path), { force: true, recursive: true });
-          changed.push(path);
-        }
-      }
-      return changed.sort();
+      return putFilesBack(trees, name, guard, signal);
     });
-  }
-
-  #rulesOf(git: GitProgram, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
-    return withIndexOf(git, base, ["ls-files", "-z", "--others", "--", ":(glob)**/.gitignore"], signal);
-  }
-
-  /** Files that the commit does not have, but for those that a `.gitignore` matches. No rule of the repository's own hides any. */
-  #othersOf(git: GitProgram, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
-    return withIndexOf(git, base, ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"], signal);
-  }
-
-  /** The `.git` of repositories in folders of the commit. */
-  async #repositoriesOf(git: GitProgram, base: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
-    const folders = (await git.run(["ls-tree", "-r", "-d", "-z", "--name-only", base], { signal })).split("\0").filter((one) => one !== "");
-    const found = await Promise.all(folders.map((folder) => ifThere(lstat(join(this.#project.root, folder, ".git")))));
-    return folders.filter((_, nth) => found[nth] !== undefined).map((folder) => `${folder}/.git`);
   }
 
   async missing(signal?: AbortSignal): Promise<string | undefined> {
@@ -310,36 +261,6 @@ class DiskForks implements WorkspaceForks {
 interface ChangedPaths {
   readonly paths: readonly string[];
   readonly left: readonly string[];
-}
-
-/** Runs a command that lists paths with a fresh index of a commit: it has no flags that hide changes. */
-async function withIndexOf(
-  git: GitProgram,
-  commit: string,
-  args: readonly [string, ...string[]],
-  signal: AbortSignal | undefined,
-): Promise<readonly string[]> {
-  const scratch = temporaryFolder("troupe-git-");
-  try {
-    const own = { signal, env: { GIT_INDEX_FILE: join(scratch.path, "index") } };
-    await git.run(["read-tree", commit], own);
-    return (await git.run(args, own)).split("\0").filter((path) => path !== "");
-  } finally {
-    await scratch.remove();
-  }
-}
-
-/** A new folder for what files of a project held. */
-async function keptFolder(root: string, name: string): Promise<string> {
-  await mkdir(join(root, KEPT_FOLDER), { recursive: true });
-  return mkdtemp(join(root, KEPT_FOLDER, `${name}-`));
-}
-
-async function keep(file: string, copy: string): Promise<void> {
-  const found = await ifThere(lstat(file));
-  if (found?.isFile() !== true && found?.isDirectory() !== true) return;
-  await mkdir(dirname(copy), { recursive: true });
-  await cp(file, copy, { recursive: true, verbatimSymlinks: true });
 }
 
 type MaybeText = string | undefined;

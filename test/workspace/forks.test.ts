@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileWorkspace, fileWorkspace } from "../../src/workspace/file-workspace.ts";
@@ -228,12 +228,15 @@ describe("a project whose fork somebody has left", () => {
     "rules of its own that hide files": (root) => {
       put(root, "tests/.gitignore", "*\n");
       put(root, "tests/conftest.py", "");
-      put(root, ".gitignore", "conftest.py\n");
+      put(root, ".gitignore", "node_modules/\nconftest.py\n");
       put(root, "conftest.py", "");
     },
     "repositories among its files and beside them": (root) => {
       for (const folder of ["src", "lib"]) git(root, "init", "--quiet", folder);
       put(root, "lib/new.js", "");
+    },
+    "new packages and folders that a rule of the project hides": (root) => {
+      for (const path of ["node_modules/new/index.js", "dist/word.js", "packages/a/node_modules/b/b.js"]) put(root, path, "");
     },
     "another object in place of a file's": (root) => {
       const other = git(root, "hash-object", "-w", "c.txt");
@@ -249,6 +252,8 @@ describe("a project whose fork somebody has left", () => {
   const putBack = async (name: string) => {
     const { root, forks } = inRepository();
     put(root, "picture.bin", "\u0000\u0001");
+    put(root, ".gitignore", "node_modules/\ndist/\n");
+    put(root, "node_modules/old/index.js", "");
     git(root, "add", ".");
     git(root, "commit", "--quiet", "-m", "Add");
     const state = (): unknown => [
@@ -268,13 +273,15 @@ describe("a project whose fork somebody has left", () => {
   };
   const kept = { kind: "fits", changes: [{ path: "src/b.js", content: "B\n" }] };
 
-  it.each(["a commit", "changed, removed and new files", "repositories among its files and beside them"])(
-    "is put back after %s, also by another process",
-    async (name) => {
-      const { before, after, compared } = await putBack(name);
-      expect([after, compared]).toEqual([before, kept]);
-    },
-  );
+  it.each([
+    "a commit",
+    "changed, removed and new files",
+    "repositories among its files and beside them",
+    "new packages and folders that a rule of the project hides",
+  ])("is put back after %s, also by another process", async (name) => {
+    const { before, after, compared } = await putBack(name);
+    expect([after, compared]).toEqual([before, kept]);
+  });
 
   it.each(Object.keys(damages))("is put back after any of them: %s", { tags: ["company", "long"] }, async (name) => {
     const { before, after, compared } = await putBack(name);
@@ -331,6 +338,18 @@ describe("a project whose fork somebody has left", () => {
     expect(git(root, "branch", "--list", "develop", "troupe/*")).toBe("  develop");
     const [folder = ""] = readdirSync(join(root, ".troupe/kept"));
     expect(readFileSync(join(root, ".troupe/kept", folder, "c.txt"), "utf8")).toBe("the user's own");
+  });
+
+  it("leaves alone what lies behind a link that somebody has put in its place", async () => {
+    const [{ root, forks }, other] = [inRepository(), inRepository()];
+    await forks.open("t1");
+    const guard = await forks.guard("t1");
+    rmSync(join(root, "src"), { recursive: true });
+    git(other.root, "init", "--quiet", "src");
+    symlinkSync(join(other.root, "src"), join(root, "src"));
+    const before = fingerprint(other.root);
+    expect(await forks.putBack("t1", guard)).toEqual(["src/a.js", "src/b.js"]);
+    expect([fingerprint(other.root), lstatSync(join(root, "src")).isDirectory()]).toEqual([before, true]);
   });
 
   it("is compared also with a fork on a detached head, or on another branch", async () => {
