@@ -1,6 +1,7 @@
 import { tableIn, PYTHON_TASKS } from "../../src/checks/project-commands.ts";
 import { WorkspaceError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
+import { testHelpers } from "./test-helpers.ts";
 import { isTestPath, type Size, WRITTEN_BY_MANAGER } from "./work-order.ts";
 import type { Dispute } from "./work-report.ts";
 
@@ -30,8 +31,9 @@ export async function putBackContract(fork: Workspace, project: Workspace, contr
   const [before, after] = [new Set(await project.list()), await fork.list()];
   const wasTested = contract.tests.length > 0;
   const programs = wasTested ? await testPrograms(project, before) : new Set<string>();
+  const helpers = wasTested ? await testHelpers(project, before, contract.tests) : new Set<string>();
   const isKept = (path: string): boolean =>
-    WRITTEN_BY_MANAGER.has(path.toLowerCase()) || contract.tests.includes(path) || programs.has(path);
+    WRITTEN_BY_MANAGER.has(path.toLowerCase()) || contract.tests.includes(path) || programs.has(path) || helpers.has(path);
   const isOthers = (path: string): boolean =>
     isKept(path) || (wasTested && RUNNERS.test(path)) || (contract.size !== "S" && isTestPath(path));
   const changed: string[] = [];

@@ -87,6 +87,38 @@ describe("the contract, after a worker that may change anything", () => {
   });
 });
 
+describe("helpers of tests in other folders", () => {
+  const assert = 'import assert from "node:assert";\n';
+  const helped: Readonly<Record<string, string>> = {
+    "test/word.test.mjs": 'import { is } from "../dev/expect.mjs";\nimport { word } from "../src/word.mjs";\nis(word());\n',
+    "tests/test_word.py": "from support.checks import same\nfrom word import word\n",
+    "dev/expect.mjs": `import { deep } from "./deep/index.js";\n${assert}export const is = deep;\n`,
+    "dev/deep/index.ts": 'import { expect } from "vitest";\nexport const deep = expect;\n',
+    "support/checks.py": "import unittest\n",
+    "src/word.mjs": `import { sure } from "./sure.mjs";\n${assert}export const word = () => sure("a");\n`,
+    "src/main.mjs": 'import { word } from "./word.mjs";\nconsole.log(word());\n',
+    "src/sure.mjs": `${assert}export const sure = (word) => word;\n`,
+    "word.py": "def word():\n    return 1\n",
+  };
+  const HELPERS = ["dev/deep/index.ts", "dev/expect.mjs", "support/checks.py"];
+
+  it("are as the project has them, and what the product imports is not", async () => {
+    const changed = Object.fromEntries(Object.keys(helped).map((path) => [path, "changed"]));
+    const [project, fork] = [await filled(helped), await filled(changed)];
+    expect(await putBackContract(fork, project, { size: "S", tests: OWN })).toEqual([...HELPERS, ...OWN]);
+  });
+
+  it("are none in a project whose tests import its product alone", async () => {
+    const files = {
+      ...helped,
+      "test/word.test.mjs": `${assert}import { word } from "../src/word.mjs";\n`,
+      "tests/test_word.py": "import word\n",
+    };
+    const [project, fork] = [await filled(files), await filled({ ...files, "src/word.mjs": "changed", "word.py": "changed" })];
+    expect(await putBackContract(fork, project, { size: "S", tests: OWN })).toEqual([]);
+  });
+});
+
 describe("the last words of a worker", () => {
   it("may hand back checks and tests, ask, and give up", () => {
     const text = `I did most of it.
