@@ -1,7 +1,7 @@
 import { tableIn, PYTHON_TASKS } from "../../src/checks/project-commands.ts";
 import { WorkspaceError } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
-import { testHelpers } from "./test-helpers.ts";
+import { testHelpers } from "./test-imports.ts";
 import { isTestPath, type Size, WRITTEN_BY_MANAGER } from "./work-order.ts";
 import type { Dispute } from "./work-report.ts";
 

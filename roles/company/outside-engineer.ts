@@ -16,7 +16,6 @@ import {
 } from "../../src/index.ts";
 import type { CodingQuestion, CodingReport } from "../../src/workspace/coding-agent.ts";
 import { type CodingAgent, mergeFork, openFork, removeFork, visible, type WorkspaceForks } from "../../src/workspace/index.ts";
-import { listed } from "../../src/kernel/value-text.ts";
 import { handedOver, IMPLEMENT, RULES } from "./engineer.ts";
 import { removeMaskingTests } from "./own-tests.ts";
 import { LONGEST_WORK } from "./work-log.ts";
@@ -32,6 +31,7 @@ export interface OutsideWorker {
 /** The fork of the project in which it works. */
 const FORK = "worker";
 const MOST_ANSWERS = 5;
+const MOST_NAMED = 20;
 
 const WORK = `You do the engineer's part, in the folder that you are in: a git worktree of the project. Write the product, try it, and end when it is right. Afterwards it is judged in a sandbox by the checks of the criteria, by all tests, and by the commands of README.md. Names in the checks (files, flags, ids of elements) are binding. The user's words decide.
 
@@ -98,7 +98,8 @@ export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, 
       if (order.isChange && turn.damage === undefined)
         for (const path of await removeMaskingTests(rc, masking)) notes.add(`${path} ${MASKS}`);
       const merge = await merged(rc, machine, subjectOf(summary, IMPLEMENT), turn.damage);
-      if (merge.left.length > 0) notes.add(`Not taken over (${NOT_TAKEN}): ${listed(merge.left.map(visible), 20)}.`);
+      const left = merge.left.slice(0, MOST_NAMED).map(visible).join(", ");
+      if (left !== "") notes.add(`Not taken over (${NOT_TAKEN}), ${merge.left.length} in all: ${left}.`);
       const why = turn.outcome === "ended" ? (gaveUp ?? merge.fault) : (turn.reason ?? "The worker failed.");
       if (why !== undefined) notes.add(`The worker ended without success: ${why}`);
       const status = why !== undefined ? "stuck" : disputes.length > 0 ? "disputed" : "finished";

@@ -1,5 +1,3 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { failingTests, type ProjectGate, testRequest } from "../../actions/company/project-gate.ts";
 import { isTestPath, type WorkOrder } from "../../actions/company/work-order.ts";
 import type { RoleContext } from "../../src/index.ts";
@@ -36,8 +34,9 @@ export function removeMaskingTests(rc: RoleContext, { gate, fork, order, others 
       failingTests(await gate.at(workspace).check({ step }, testRequest(order)));
     const copy = await copyProject(fork.root, { signal });
     try {
-      for (const path of own) await rm(join(copy.project, path), { force: true });
-      const apart = await failing(fileWorkspace({ root: copy.project, git: false }));
+      const alone = fileWorkspace({ root: copy.project, git: false });
+      for (const path of own) await alone.remove(path);
+      const apart = await failing(alone);
       if (apart.length === 0) return [];
       const together = new Set(await failing(fork));
       if (apart.every((test) => together.has(test))) return [];
