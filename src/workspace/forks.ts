@@ -156,7 +156,7 @@ class DiskForks implements WorkspaceForks {
       const left = [...changed.left];
       for (const path of changed.paths) {
         if (only?.includes(path) === false) continue;
-        const { ours, merged } = await this.#merged(trees, { name, base, path }, signal);
+        const { ours, merged } = await this.#merged(trees, { name, base, path, known: changed.known }, signal);
         if (merged.kind === "clean" && merged.text === ours) continue;
         if (merged.kind === "conflict") conflicts.push(path);
         const content = merged.kind === "clean" ? await this.#contentOf(name, path, merged.text) : undefined;
@@ -173,8 +173,9 @@ class DiskForks implements WorkspaceForks {
       const { trees, base } = await this.#opened(name, signal);
       const fork = this.workspace(name);
       const [updated, conflicts]: [string[], string[]] = [[], []];
-      for (const path of (await this.#changedIn(this.#project, base, signal)).paths) {
-        const { theirs, merged } = await this.#merged(trees, { name, base, path }, signal);
+      const changed = await this.#changedIn(this.#project, base, signal);
+      for (const path of changed.paths) {
+        const { theirs, merged } = await this.#merged(trees, { name, base, path, known: changed.known }, signal);
         const text = merged.kind === "clean" ? merged.text : (merged.marked ?? theirs);
         const isKept = text === theirs || !isWritable(text, theirs);
         if (merged.kind === "conflict" || (isKept && text !== theirs)) conflicts.push(path);
@@ -234,7 +235,9 @@ class DiskForks implements WorkspaceForks {
     const environments = all.filter((path) => path.endsWith("/pyvenv.cfg")).map((path) => `${dirname(path)}/`);
     const free = all.filter((path) => !environments.some((folder) => path.startsWith(folder)));
     const refused = free.filter((path) => !isNormalPath(path) && !path.split("/").some(isHidden));
-    return { paths: free.filter(isNormalPath), left: [...environments, ...refused] };
+    // A process of git for each new file would take minutes for thousands.
+    const known = new Set((await git.run(["ls-tree", "-r", "-z", "--name-only", base], { signal })).split("\0"));
+    return { paths: free.filter(isNormalPath), left: [...environments, ...refused], known };
   }
 
   /** Returns the content that the project gets at a path; undefined for a link, or a file that is too large. */
@@ -247,12 +250,17 @@ class DiskForks implements WorkspaceForks {
 
   async #merged(
     trees: Worktrees,
-    { name, base, path }: { readonly name: string; readonly base: string; readonly path: string },
+    {
+      name,
+      base,
+      path,
+      known,
+    }: { readonly name: string; readonly base: string; readonly path: string; readonly known: ReadonlySet<string> },
     signal: AbortSignal | undefined,
   ): Promise<{ readonly ours: MaybeText; readonly theirs: MaybeText; readonly merged: MergedFile }> {
     // With filters: in the form in which a checkout writes it.
-    const found = await trees.git.call(["cat-file", "--filters", `${base}:${path}`], { signal });
-    const before = found.kind === "exited" && found.code === 0 ? found.stdout : undefined;
+    const found = known.has(path) ? await trees.git.call(["cat-file", "--filters", `${base}:${path}`], { signal }) : undefined;
+    const before = found?.kind === "exited" && found.code === 0 ? found.stdout : undefined;
     const [ours, theirs] = [await textOf(this.#project, path), await textOf(this.workspace(name), path)];
     return { ours, theirs, merged: await mergeFile({ base: before, ours, theirs }, signal) };
   }
@@ -260,6 +268,8 @@ class DiskForks implements WorkspaceForks {
 
 interface ChangedPaths {
   readonly paths: readonly string[];
+  /** All of the common version. */
+  readonly known: ReadonlySet<string>;
   readonly left: readonly string[];
 }
 
