@@ -61,7 +61,14 @@ describe("troupe run --worker", () => {
     const folder = userProject(cwd, { ...product("yes"), "word.py": 'def word():\n    return "kept"\n', "tests/test_word.py": others });
     const own = `${head}unittest.TestCase.assertEqual = unittest.TestCase.assertTrue\n\n\n${others.slice(head.length).replace("kept", "broken")}`;
     const broken = { ...product("ok"), "word.py": 'def word():\n    return "broken"\n', "tests/test_own.py": own };
-    const { code, result } = await worked({ files: broken, cost: 0 }, ["--in", folder], { cwd });
+    const { code, result } = await worked(
+      [
+        { files: broken, cost: 0 },
+        { say: "GIVE UP: it is hard", cost: 0 },
+      ],
+      ["--in", folder],
+      { cwd },
+    );
     expect([code, result.delivery?.isDone]).toEqual([6, false]);
     expect((result.change?.files ?? []).map(({ path }) => path).filter((path) => path.startsWith("tests/"))).toEqual([]);
     expect(result.delivery?.assumptions).toContainEqual(expect.stringContaining("tests/test_own.py is not taken over"));
