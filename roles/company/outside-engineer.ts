@@ -193,6 +193,9 @@ async function merged(rc: RoleContext, { project }: CompanyMachine, message: str
   if (merge.kind === "merged") return { left: merge.left ?? [] };
   return {
     left: [],
-    fault: merge.kind === "broken" ? `Not all of its files could be taken over. ${merge.reason}` : `These do not fit: ${merge.paths.join(", ")}.`,
+    fault:
+      merge.kind === "broken"
+        ? `Not all of its files could be taken over. ${merge.reason}`
+        : `These do not fit: ${merge.paths.join(", ")}.`,
   };
 }

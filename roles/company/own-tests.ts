@@ -30,16 +30,20 @@ export function removeMaskingTests(rc: RoleContext, { gate, fork, order, others 
   }: Pick<RoleContext["steps"], "step"> & { readonly signal: AbortSignal }): Promise<readonly string[]> => {
     const own = (await fork.list()).filter(isOwn);
     if (own.length === 0 || others.length === 0) return [];
-    const failing = async (workspace: FileWorkspace): Promise<readonly string[]> =>
-      failingTests(await gate.at(workspace).check({ step }, testRequest(order)));
+    const failing = async (workspace: FileWorkspace): Promise<readonly string[]> => {
+      const { suites } = await gate.at(workspace).check({ step }, testRequest(order));
+      return failingTests({ suites: suites.filter(({ kind }) => kind === "failed") });
+    };
     const copy = await copyProject(fork.root, { signal });
     try {
       const alone = fileWorkspace({ root: copy.project, git: false });
       for (const path of own) await alone.remove(path);
       const apart = await failing(alone);
       if (apart.length === 0) return [];
-      const together = new Set(await failing(fork));
-      if (apart.every((test) => together.has(test))) return [];
+      const together = await failing(fork);
+      // Once more, because a test may fail by chance.
+      const again = apart.every((test) => together.includes(test)) ? [] : await failing(alone);
+      if (!apart.some((test) => again.includes(test) && !together.includes(test))) return [];
     } finally {
       await copy.remove();
     }
