@@ -12,6 +12,7 @@ import type { WarmMemories } from "../runtime/role-memories.ts";
  * WarmStates.M1 (`takeWarm`) a state has one user, who takes it out and returns it when the run is at rest and its events are durable.
  * WarmStates.M2 (`takeWarm`) a state is used only if the record ends with the last event that the state has applied.
  * WarmStates.M3 (`keepWarm`) the states of one journal have a size limit; the oldest are dropped first.
+ * WarmStates.M4 (`keepWarm`) most runs of one turn never continue, so only the newest of their states are kept, and they displace no conversation.
  */
 
 /** The last state at rest of a run in this process. */
@@ -29,7 +30,11 @@ interface Kept extends WarmRun {
 /** Limits on the characters of all states of one journal, and of one state. */
 const MAX_CHARACTERS = 20_000_000;
 const MAX_STATE = 5_000_000;
-const MAX_ROLES = 10_000;
+/** Limit on the states of runs of one turn. */
+const MAX_NEW = 100;
+/** Approximate number of characters of a state without roles and messages, of a role, and of a message without its content. */
+const PER_RUN = 6_000;
+const PER_ROLE = 500;
 const PER_MESSAGE = 300;
 
 const journals = new WeakMap<Journal, Map<string, Kept>>();
@@ -55,25 +60,31 @@ export async function takeWarm(
 export function keepWarm(journal: Journal, { warmMemories, ...run }: WarmRun, latest: RunEvent): void {
   const { state } = run;
   const own = sizeOf(state);
-  if (latest.seq !== state.seq - 1 || state.roles.size > MAX_ROLES || own > MAX_STATE) return;
+  if (latest.seq !== state.seq - 1 || own > MAX_STATE) return;
   const whole = own + (warmMemories?.size ?? 0);
   const all = journals.get(journal) ?? new Map<string, Kept>();
   journals.set(journal, all);
   all.delete(state.runId);
   const more = whole <= MAX_STATE ? { warmMemories, size: whole } : { size: own };
   all.set(state.runId, { ...run, ...more, after: contentHash(latest) });
+  limit(all, MAX_NEW, (kept) => (kept.state.turnStart === undefined ? 1 : 0));
+  limit(all, MAX_CHARACTERS, ({ size }) => size);
+}
+
+/** Drops the oldest states that weigh something, until all together weigh no more than `most`. */
+function limit(all: Map<string, Kept>, most: number, weight: (kept: Kept) => number): void {
   let sum = 0;
-  for (const { size } of all.values()) sum += size;
-  for (const [id, { size }] of all) {
-    if (sum <= MAX_CHARACTERS) break;
-    all.delete(id);
-    sum -= size;
+  for (const kept of all.values()) sum += weight(kept);
+  for (const [id, kept] of all) {
+    if (sum <= most) return;
+    if (weight(kept) > 0) all.delete(id);
+    sum -= weight(kept);
   }
 }
 
 /** Stops counting above the limit: a long conversation is counted at each turn. */
-function sizeOf({ deliveries }: RunState): number {
-  let size = 0;
+function sizeOf({ roles, deliveries }: RunState): number {
+  let size = PER_RUN + PER_ROLE * roles.size;
   for (const { content } of deliveries) if ((size += PER_MESSAGE + 2 * content.length) > MAX_STATE) break;
   return size;
 }

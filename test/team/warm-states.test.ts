@@ -106,6 +106,38 @@ describe("the state of a run at rest", () => {
     await team.run("x".repeat(2_600_000), { id: "long" }).result;
     expect(await readBy("long")).toBe(5);
   });
+
+  test("WarmStates.M3 counts the roles of a run, also where they have no messages", async () => {
+    const { journal, read } = counting();
+    const roles = Array.from({ length: 9_000 }, (_, nth) => listener(`Bob${nth}`, { watch: [nth === 0 ? "UserRequirement" : "Nothing"] }));
+    const team = new Team({ journal, roles });
+    const ids = ["a", "b", "c", "d", "e"];
+    for (const id of ids) await team.run("hello", { id }).result;
+    const before = read();
+    await team.send("e", "more");
+    expect(read() - before).toBe(1);
+    await team.send("a", "more");
+    expect(read() - before).toBeGreaterThan(2);
+  });
+
+  test("WarmStates.M4 is kept for the newest runs of one turn, and for a conversation before them", async () => {
+    const { journal, read } = counting();
+    const team = teamOf(journal);
+    const isKept = async (id: string): Promise<boolean> => {
+      const before = read();
+      await team.send(id, "more");
+      return read() - before === 1;
+    };
+    await team.run("one", { id: "r" }).result;
+    await turn(team, "two");
+    const ids = Array.from({ length: 150 }, (_, nth) => `run-${nth}`);
+    for (const id of ids) await team.run("once", { id }).result;
+    expect(await isKept("r")).toBe(true);
+    const kept: boolean[] = [];
+    // The newest first: a message to a run makes its state the newest.
+    for (const id of ids.toReversed()) kept.push(await isKept(id));
+    expect(kept).toEqual(ids.map((_, nth) => nth < 100));
+  });
 });
 
 describe("what the memory of a role knows of its run at rest", () => {
