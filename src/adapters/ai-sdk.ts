@@ -1,3 +1,4 @@
+import { stopSignal } from "../kernel/abort.ts";
 import { having, type Shape, takes } from "../kernel/argument.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { type Json, type JsonObject, parsedJson } from "../kernel/json.ts";
@@ -13,7 +14,7 @@ import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, FinishReason, Usag
 import { failureOf, modelError, type ModelErrorCode } from "../model/failure.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { type CallTimeouts, checkTimeouts } from "../model/timeouts.ts";
-import { forOneRequest, RefusedRequest, requestError } from "./openai-server.ts";
+import { RefusedRequest, requestError } from "./openai-server.ts";
 
 /** A language model of the AI SDK, of specification V2, V3 or V4. */
 export interface AiSdkModel {
@@ -86,22 +87,26 @@ type Extra = Readonly<Record<string, Json>> | undefined;
 type Fields = { readonly [key: string]: unknown };
 
 async function generated(model: AiSdkModel, request: ChatRequest, extra: Extra, o: ChatOptions): Promise<ChatChunk> {
+  const { signal, end } = stopSignal(o.signal);
   try {
-    const reply = fieldsOf(await model.doGenerate(callOptions(model, request, extra, o.signal) as never));
+    const reply = fieldsOf(await model.doGenerate(callOptions(model, request, extra, signal) as never));
     refuseIgnoredSchema(model, request, reply["warnings"]);
     const reader = new PartReader(model);
     const parts = (Array.isArray(reply["content"]) ? reply["content"] : []).map((part) => reader.whole(fieldsOf(part)));
     return merged([...parts, reader.end(reply)]);
   } catch (error) {
     throw o.signal.aborted ? o.signal.reason : sdkError(model, request, error, false);
+  } finally {
+    end();
   }
 }
 
 async function* streamed(model: AiSdkModel, request: ChatRequest, extra: Extra, o: ChatOptions): AsyncGenerator<ChatChunk> {
   let began = false;
   let pieces: ReadableStreamDefaultReader<unknown> | undefined;
+  const { signal, end } = stopSignal(o.signal);
   try {
-    const { stream } = fieldsOf(await model.doStream(callOptions(model, request, extra, o.signal) as never));
+    const { stream } = fieldsOf(await model.doStream(callOptions(model, request, extra, signal) as never));
     if (!(stream instanceof ReadableStream)) throw protocolError(model, "a stream", stream);
     pieces = stream.getReader();
     const reader = new PartReader(model);
@@ -121,6 +126,7 @@ async function* streamed(model: AiSdkModel, request: ChatRequest, extra: Extra, 
   } catch (error) {
     throw o.signal.aborted ? o.signal.reason : sdkError(model, request, error, began);
   } finally {
+    end();
     // Not awaited: a stream that hangs never answers.
     void pieces?.cancel().then(undefined, () => {});
   }
@@ -143,7 +149,7 @@ function callOptions(model: AiSdkModel, request: ChatRequest, extra: Extra, sign
   const providerOptions = { ...extra, ...request.extra };
   return {
     prompt: promptOf(request.messages, model.specificationVersion),
-    abortSignal: forOneRequest(signal),
+    abortSignal: signal,
     ...(tools.length === 0
       ? {}
       : { tools: tools.map(({ name, description, parameters }) => ({ type: "function", name, description, inputSchema: parameters })) }),

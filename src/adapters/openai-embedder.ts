@@ -1,3 +1,4 @@
+import { stopSignal } from "../kernel/abort.ts";
 import type { OpenAI } from "openai";
 import { z } from "zod";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
@@ -10,7 +11,7 @@ import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { modelError } from "../model/failure.ts";
 import { defaultRetry, retryDelay } from "../model/retry.ts";
-import { clientOf, forOneRequest, maskOf, requestError, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
+import { clientOf, maskOf, requestError, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */
 export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
@@ -95,8 +96,9 @@ async function vectorsOf(
   onUsage: EmbedOptions["onUsage"],
 ): Promise<readonly number[][]> {
   const { model, input } = body;
-  const response = await client.embeddings.create(body, signal === undefined ? {} : { signal: forOneRequest(signal) }).asResponse();
-  const { data: reply } = ReplySchema.safeParse(parsedJson(await response.text()));
+  const request = stopSignal(signal);
+  const answer = async (): Promise<string> => (await client.embeddings.create(body, { signal: request.signal }).asResponse()).text();
+  const { data: reply } = ReplySchema.safeParse(parsedJson(await answer().finally(request.end)));
   if (reply?.data.length === input.length && reply.usage !== undefined) onUsage?.({ inputTokens: reply.usage.prompt_tokens });
   const vectors: number[][] = [];
   // Servers may answer in any order.

@@ -240,11 +240,6 @@ function nextPlace({ status, headers }: Response, from: URL, model: string, hops
   );
 }
 
-/** Returns a signal for one request. The package leaves a listener on the signal that it gets, and a caller's may live as long as the process. */
-export function forOneRequest(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal]);
-}
-
 export interface FailedRequest {
   readonly model: string;
   readonly mask: Mask;

@@ -1,3 +1,4 @@
+import { stopSignal } from "../kernel/abort.ts";
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import { systemClock } from "../kernel/clock.ts";
@@ -32,7 +33,6 @@ import { ReplyReader } from "./openai-reply.ts";
 import {
   clientOf,
   type FailedRequest,
-  forOneRequest,
   maskOf,
   type OpenAIServer,
   requestError,
@@ -202,20 +202,26 @@ class Connection {
     // An answered refusal is answered again under its key.
     const headers = key === undefined ? {} : { headers: { "Idempotency-Key": lessons === 0 ? key : `${key}-${lessons}` } };
     const sent = body as unknown as ChatCompletionCreateParams;
-    const response = await client.chat.completions.create(sent, { signal: forOneRequest(signal), ...headers }).asResponse();
-    signal.throwIfAborted();
-    const reader = new ReplyReader(this.#wire.model, Number(body["n"] ?? 1) > 1);
-    let began = false;
-    for await (const { kind, text } of bodyParts(response.body, () => o.alive?.())) {
+    // The package leaves a listener on the signal that it gets, and that of the caller may live as long as the process.
+    const request = stopSignal(signal);
+    try {
+      const response = await client.chat.completions.create(sent, { signal: request.signal, ...headers }).asResponse();
       signal.throwIfAborted();
-      const values = kind === "whole" ? valuesIn(text) : eventsIn(text, kind === "error");
-      for (const value of values) {
-        const complaint = complaintIn(value, kind === "error");
-        if (complaint !== undefined) throw this.#said(complaint, response.headers, began);
-        const chunk = kind === "whole" && values.length === 1 ? reader.whole(value) : reader.piece(value);
-        began = true;
-        yield chunk;
+      const reader = new ReplyReader(this.#wire.model, Number(body["n"] ?? 1) > 1);
+      let began = false;
+      for await (const { kind, text } of bodyParts(response.body, () => o.alive?.())) {
+        signal.throwIfAborted();
+        const values = kind === "whole" ? valuesIn(text) : eventsIn(text, kind === "error");
+        for (const value of values) {
+          const complaint = complaintIn(value, kind === "error");
+          if (complaint !== undefined) throw this.#said(complaint, response.headers, began);
+          const chunk = kind === "whole" && values.length === 1 ? reader.whole(value) : reader.piece(value);
+          began = true;
+          yield chunk;
+        }
       }
+    } finally {
+      request.end();
     }
   }
 

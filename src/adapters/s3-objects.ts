@@ -1,6 +1,6 @@
 import type { AwsClient } from "aws4fetch";
 import { type Shape, takes } from "../kernel/argument.ts";
-import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
+import { abortWith, throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
@@ -225,6 +225,7 @@ class S3Objects implements ObjectStore {
     const { root, clock, timeout } = this.#settings;
     const outer = signal ?? new AbortController().signal;
     const ending = new AbortController();
+    const letGo = abortWith(ending, outer);
     const within = <T>(count: number, work: () => Promise<T>): Promise<T> =>
       withTimeout(clock, timeout + (count / MIN_BYTES_PER_SECOND) * 1_000, "a request to a store of objects", outer, work);
     try {
@@ -232,7 +233,7 @@ class S3Objects implements ObjectStore {
         const body = bytes === undefined ? {} : { body: Buffer.from(bytes) };
         const signed = await client.sign(root + path, { method, headers, ...body });
         // A redirect would take the signature to another server.
-        return fetch(signed, { signal: AbortSignal.any([outer, ending.signal]), redirect: "manual" });
+        return fetch(signed, { signal: ending.signal, redirect: "manual" });
       });
       const { status } = response;
       const length = Math.min(Number(response.headers.get("content-length") ?? most), most);
@@ -241,6 +242,7 @@ class S3Objects implements ObjectStore {
       const isMissing = status === 404 && code !== "NoSuchBucket";
       return { status, tag: response.headers.get("etag") ?? "", bytes: came, code, isMissing };
     } finally {
+      letGo();
       // Ends a body that was not read.
       ending.abort();
     }

@@ -1,5 +1,5 @@
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
-import { abortReason } from "../kernel/abort.ts";
+import { abortReason, abortWith } from "../kernel/abort.ts";
 import { TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { aText, takes } from "../kernel/argument.ts";
@@ -258,7 +258,8 @@ export class RunClient {
 
   async *#connect(path: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
     const silence = new AbortController();
-    const signal = o.signal === undefined ? silence.signal : AbortSignal.any([o.signal, silence.signal]);
+    const letGo = abortWith(silence, o.signal);
+    const { signal } = silence;
     let cancel = (): void => {};
     const alive = (): void => {
       cancel();
@@ -284,6 +285,7 @@ export class RunClient {
         } else o.onNotice?.(JSON.parse(sent.data) as Observed as RunNotice);
       }
     } finally {
+      letGo();
       cancel();
     }
   }

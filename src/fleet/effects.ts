@@ -1,4 +1,4 @@
-import { abortReason, throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { abortReason, abortWith, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { listOf, aText, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { type EffectCall, type EffectEnd, type EffectPort, isUncertain, localEffects, uncertain } from "../kernel/effect.ts";
@@ -81,7 +81,8 @@ class RemoteEffects implements EffectPort {
     const idea = effectIdea(call);
     const late = new AbortController();
     const cancelTimer = clock.timer(limit, () => late.abort(new TimeoutError(`the effect "${call.name}"`, limit)));
-    const signal = AbortSignal.any([call.signal, late.signal]);
+    const letGo = abortWith(late, call.signal);
+    const { signal } = late;
     try {
       throwIfAborted(signal);
       const since = await this.#begin(runId, call, idea);
@@ -89,6 +90,7 @@ class RemoteEffects implements EffectPort {
     } catch (error) {
       throw await this.#failure(error, runId, call, signal);
     } finally {
+      letGo();
       cancelTimer();
     }
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { throwIfAborted } from "../kernel/abort.ts";
+import { abortWith, throwIfAborted } from "../kernel/abort.ts";
 import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
 import { JournalError, MovedError, ControlError, QueueFullError, type TroupeError, UsageError } from "../kernel/errors.ts";
 import { type Json, jsonRoundTrip, deepFreeze } from "../kernel/json.ts";
@@ -296,9 +296,10 @@ class Follower {
   async #growth(): Promise<boolean> {
     const { clock, controls } = this.#parts;
     const over = new AbortController();
+    const letGo = abortWith(over, controls.signal);
     const woken = new Promise<void>((resolve) => (this.#wake = resolve));
-    if (!this.#hasGrown)
-      await Promise.race([woken, sleep(clock, PAUSE, AbortSignal.any([controls.signal, over.signal])).catch(() => undefined)]);
+    if (!this.#hasGrown) await Promise.race([woken, sleep(clock, PAUSE, over.signal).catch(() => undefined)]);
+    letGo();
     over.abort();
     throwIfAborted(controls.signal);
     const isWoken = this.#hasGrown;
@@ -308,10 +309,14 @@ class Follower {
 
   async #watch(): Promise<void> {
     const { journal, controls } = this.#parts;
-    const signal = AbortSignal.any([controls.signal, this.#watching.signal]);
-    for await (const _ of journal.watch?.(controls.id, { signal }) ?? []) {
-      this.#hasGrown = true;
-      this.#wake();
+    const letGo = abortWith(this.#watching, controls.signal);
+    try {
+      for await (const _ of journal.watch?.(controls.id, { signal: this.#watching.signal }) ?? []) {
+        this.#hasGrown = true;
+        this.#wake();
+      }
+    } finally {
+      letGo();
     }
   }
 }

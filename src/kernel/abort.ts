@@ -55,9 +55,18 @@ export interface StopSignal {
 /** Returns a signal that aborts when `outer` does, or by `stop`. `end` leaves the outer signal, which may live longer. */
 export function stopSignal(outer: AbortSignal | undefined): StopSignal {
   const own = new AbortController();
-  if (outer?.aborted === true) own.abort(outer.reason);
-  const end = outer === undefined ? (): void => {} : onAbort(outer, () => own.abort(outer.reason));
+  const end = abortWith(own, outer);
   return { signal: own.signal, stop: (reason) => own.abort(new AbortedError(reason)), end };
+}
+
+/**
+ * Aborts `own` when `outer` does; the returned function leaves the outer signal, which may live longer. Node never forgets a signal of
+ * `AbortSignal.any` while a source of it lives, and one with a listener not even then.
+ */
+export function abortWith(own: AbortController, outer: AbortSignal | undefined): () => void {
+  if (outer === undefined) return () => {};
+  if (outer.aborted) own.abort(outer.reason);
+  return onAbort(outer, () => own.abort(outer.reason));
 }
 
 /** @throws TimeoutError naming `what`, even if the work ignores its signal; ControlError when the outer signal aborts */
@@ -72,13 +81,14 @@ export async function withTimeout<T>(
   const limit = new AbortController();
   const late = new TimeoutError(what, ms);
   const cancel = clock.timer(ms, () => limit.abort(late));
-  const signal = AbortSignal.any([outer, limit.signal]);
+  const letGo = abortWith(limit, outer);
   try {
-    return await untilAborted(work(signal), signal);
+    return await untilAborted(work(limit.signal), limit.signal);
   } catch (error) {
     if (limit.signal.aborted && !outer.aborted) throw late;
     throw error;
   } finally {
+    letGo();
     cancel();
   }
 }

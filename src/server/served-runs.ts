@@ -13,7 +13,7 @@ import type {
   StartRequest,
   TeamChangeTerms,
 } from "../client/wire.ts";
-import { eitherSignal, throwIfAborted } from "../kernel/abort.ts";
+import { abortWith, throwIfAborted } from "../kernel/abort.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
@@ -235,7 +235,10 @@ export class ServedRuns {
 
   /** One replay of a tenant works at a time. */
   replay(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {
-    return this.#inTurn(`replay of ${account.name}`, () => this.#replayed(account, runId, eitherSignal(signal, this.signal)));
+    const either = new AbortController();
+    const leaves = [signal, this.signal].map((outer) => abortWith(either, outer));
+    const leave = (): void => leaves.forEach((letGo) => letGo());
+    return this.#inTurn(`replay of ${account.name}`, () => this.#replayed(account, runId, either.signal)).finally(leave);
   }
 
   async #replayed(account: TenantAccount, runId: string, signal: AbortSignal): Promise<ReplayReport> {

@@ -1,3 +1,4 @@
+import { abortWith } from "../kernel/abort.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { AbortedError, type ControlError, errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
@@ -102,7 +103,6 @@ export class Run implements AsyncIterable<RunEvent> {
   #entry: RunEntry | undefined;
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
-  #isStopped: () => boolean;
   #growth = 0;
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
@@ -120,13 +120,10 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#host = host;
     let begin = (): void => {};
     const beginning = new Promise<void>((resolve) => (begin = resolve));
-    const controls = this.#controls(signal, begin);
-    const { signal: stopped } = controls;
-    const proceed = (): void => this.#endPause();
-    stopped.addEventListener("abort", proceed, { once: true });
-    this.#isStopped = () => stopped.aborted;
-    this.result = drive(controls).finally(() => {
-      stopped.removeEventListener("abort", proceed);
+    const letGo = abortWith(this.#abort, signal);
+    this.#abort.signal.addEventListener("abort", () => this.#endPause(), { once: true });
+    this.result = drive(this.#controls(begin)).finally(() => {
+      letGo();
       this.#phase = "ended";
       this.#enter(undefined);
     });
@@ -134,12 +131,11 @@ export class Run implements AsyncIterable<RunEvent> {
     this.started.catch(() => {});
   }
 
-  #controls(signal: AbortSignal | undefined, begin: () => void): RunControls {
-    const own = this.#abort.signal;
+  #controls(begin: () => void): RunControls {
     return {
       id: this.id,
       observers: this.#observers,
-      signal: signal === undefined ? own : AbortSignal.any([own, signal]),
+      signal: this.#abort.signal,
       grew: () => this.#grew(),
       started: () => {
         this.#phase = "running";
@@ -277,14 +273,14 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Lets no further activation start until {@link proceed}; those under way continue. A stopped run cannot be paused. */
   pause(): void {
-    if (this.#isStopped() || this.#command({ do: "pause" }) || this.#pause !== undefined) return;
+    if (this.#abort.signal.aborted || this.#command({ do: "pause" }) || this.#pause !== undefined) return;
     let end = (): void => {};
     const over = new Promise<void>((resolve) => (end = resolve));
     this.#pause = { over, end };
   }
 
   proceed(): void {
-    if (!this.#isStopped()) this.#command({ do: "proceed" });
+    if (!this.#abort.signal.aborted) this.#command({ do: "proceed" });
     this.#endPause();
   }
 
