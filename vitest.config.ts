@@ -38,6 +38,7 @@ function filesOf(name: string): string[] {
 const ISOLATED = [
   "test/adapters/{file-cache,openai,otel-load,packages-missing,sqlite-missing}.test.ts",
   "test/adversarial/{accepted-at-doors,public-doors}.test.ts",
+  "test/agent/import-cost.test.ts",
   "test/architecture.test.ts",
   "test/architecture/laws.test.ts",
   "test/cli/company.test.ts",

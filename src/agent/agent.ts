@@ -21,7 +21,7 @@ import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { Net } from "./net.ts";
 import { RunTally, TokenLimitError } from "./run-tally.ts";
-import { EndableTools } from "./terminate.ts";
+import { EndableTools } from "./terminate-tool.ts";
 
 /** Options of an agent. */
 export interface AgentOptions extends BrainOptions {

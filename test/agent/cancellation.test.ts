@@ -4,7 +4,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { defineTool } from "../../src/tool/tool.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentMemory } from "../../src/agent/agent-memory.ts";
-import { EndableTools } from "../../src/agent/terminate.ts";
+import { EndableTools } from "../../src/agent/terminate-tool.ts";
 import { MessagesMemory } from "../../src/agent/messages-memory.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
