@@ -41,6 +41,9 @@ export type { FailureFinding } from "./detectors/detectors.ts";
 export { failuresIn, FailureWatch, watchFailures } from "./detectors/failure-watch.ts";
 export { type Verification, verifyExperiment } from "./experiment/verify.ts";
 
+// The turn or the message that decided a run.
+export { attribute, type Attribution, type Intervention } from "./attribution/attribute.ts";
+
 // Models without a provider, in the place of live ones.
 export { noisyOracle, type Policy, policyModel } from "./policy/policy-model.ts";
 export { fitSurrogate, surrogateModel } from "./policy/surrogate.ts";

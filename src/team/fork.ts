@@ -61,11 +61,11 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
   if (!Number.isInteger(at) || at < 0 || at >= read.length) throw noSuchEvent(parentId, at, read.length);
   const past = read.slice(0, at + 1);
   if (changes.length > 0) assertChangeable(parentId, changes, past);
-  const answers = new ForkAnswers();
+  const parent: ForkPoint = { runId: parentId, at, ...(o.again === undefined ? {} : { again: o.again }) };
+  const answers = new ForkAnswers(parent.again);
   for (const event of read) answers.learn(event, at);
   const state = new RunState(runId);
   const later = new Set(past.flatMap((event) => (event.type === "role.hired" ? event.roles.map(({ name }) => name) : [])));
-  const parent = { runId: parentId, at };
   const copies = past.map((event) => {
     // Only the first event of the fork has the roles added by a changed team.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
@@ -103,10 +103,10 @@ function assertChangeable(runId: string, changes: readonly MessageChange[], past
 export async function recalledAnswers(
   journal: Journal,
   { runId }: RunState,
-  { runId: parentId, at }: ForkPoint,
+  { runId: parentId, at, again }: ForkPoint,
   signal: AbortSignal,
 ): Promise<ForkAnswers | undefined> {
-  const answers = new ForkAnswers();
+  const answers = new ForkAnswers(again);
   try {
     for await (const event of readEvents(journal, parentId, { signal })) {
       assertNotErased({ runId: parentId, erased: event.type === "run.erased" });

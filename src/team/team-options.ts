@@ -218,6 +218,8 @@ export interface ForkOptions extends Omit<RunOptions, "scope"> {
   readonly change?: readonly MessageChange[];
   /** Reuse of the parent's answers after the shared past. `none` asks for all again, for example from another model of the same id. Default `all`. */
   readonly reuse?: "all" | "none";
+  /** Activations of the parent, such as `Ann#3`, whose answers are asked for again; those of others are reused where they are asked for as before. */
+  readonly again?: readonly string[];
   /** Seed of all randomness after the shared past, which keeps its values. Default: the parent's seed. */
   readonly seed?: string | number;
   /** Messages from outside right after the shared past, as for `ContinueOptions`. */
@@ -236,6 +238,7 @@ export const forkOptions: Known<ForkOptions> = {
   id: kinds.text,
   about: kinds.checked,
   at: kinds.number,
+  again: kinds.texts,
   change: kinds.list(kinds.options(messageChange, "seq")),
   seed: kinds.seed,
 };

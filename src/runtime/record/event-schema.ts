@@ -93,6 +93,8 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
       runId: text,
       /** Sequence number of the last shared event. */
       at: whole,
+      /** Activations whose answers are asked for again. */
+      again: texts.exactOptional(),
     }),
   };
 };

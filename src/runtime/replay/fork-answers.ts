@@ -1,6 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { roleNameIn } from "../record/role-state.ts";
 import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted, SettledTry } from "../record/event.ts";
+import { withoutAttempt } from "../steps/step-requests.ts";
 import type { OpenQuestion, AnswerSource, SourcedStep } from "../steps/answer-source.ts";
 
 /** The first step of a fork that its parent could not answer. */
@@ -25,6 +26,7 @@ type ParentStep = Omit<SourcedStep, "within">;
  * ForkAnswers.F3 (`#keep`) shared steps are excluded: the fork has them in its own record.
  * ForkAnswers.F4 (`#endActivation`) activations that ended in the shared past are not kept.
  * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request gets no answer.
+ * ForkAnswers.F6 (`#keep`) no answer of an activation that is to be asked again is kept.
  */
 export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, ParentStep>();
@@ -35,7 +37,13 @@ export class ForkAnswers implements AnswerSource {
   readonly #tries = new Map<string, StepStarted>();
   readonly #lost = new Map<string, number>();
   readonly #used = new Set<number>();
+  readonly #again: ReadonlySet<string>;
   #difference: ForkDifference | undefined;
+
+  /** @param again activations whose answers are not reused */
+  constructor(again: readonly string[] = []) {
+    this.#again = new Set(again.map(withoutAttempt));
+  }
 
   learn(event: RunEvent, at: number): void {
     switch (event.type) {
@@ -107,7 +115,7 @@ export class ForkAnswers implements AnswerSource {
     const lost = this.#lost.get(name) ?? 0;
     this.#tries.delete(name);
     this.#lost.delete(name);
-    if (started === undefined || event.seq <= shared) return;
+    if (started === undefined || event.seq <= shared || this.#again.has(withoutAttempt(event.act))) return;
     const { ok, value = null, error, at, cost, seq } = event;
     const late = event.byDeadline === true ? { byDeadline: true as const } : {};
     // The counts are those of the parent; the fork counts its own.

@@ -1,4 +1,4 @@
-import { Environment, usd } from "../../../src/index.ts";
+import { Environment, Team, usd } from "../../../src/index.ts";
 import { completeTopology, experiment, FailureWatch, fitSurrogate, graphmlText } from "../../../src/research/index.ts";
 import type { Door, Instances } from "./core.ts";
 import { is, message, model, role } from "./kit.ts";
@@ -103,6 +103,18 @@ export const research: Readonly<Record<string, Door>> = {
   ],
   heldSeries: () => [[or({ cell: 0, rep: 0, round: 0 }, 5, null, "x")]],
   replayCell: () => [whole(anExperiment()), { ...processes(), cell: 0, rep: 0, out: "/dev/null/nowhere" }],
+  attribute: () => [
+    {
+      team: () => new Team({ roles: [role()] }),
+      runId: "r",
+      score: () => 1,
+      interventions: or("turns", 5, null, "x"),
+      samples: 1,
+      most: 1,
+      seed: seed(),
+      signal: is.signal(),
+    },
+  ],
   readExperiment: () => ["/dev/null/nowhere"],
   runExperiment: () => [
     whole(anExperiment()),

@@ -1,0 +1,40 @@
+import type { Message, RunEvent } from "../../index.ts";
+
+/** One ended activation of a recorded run. */
+export interface RecordedTurn {
+  /** The id of the activation, as `Ann#3`. */
+  readonly act: string;
+  readonly role: string;
+  /** The last event before it: the point at which a fork does it again. */
+  readonly before: number;
+  /** The event that ended it. */
+  readonly seq: number;
+  readonly said: readonly Message[];
+  /** Micro-dollars. */
+  readonly cost: number;
+  /** Indexes of the turns that read what it said. */
+  readonly readers: readonly number[];
+}
+
+/** Lists the turns of a run in the order of their ends. */
+export function turnsOf(events: readonly RunEvent[]): readonly RecordedTurn[] {
+  const begun = new Map<string, number>();
+  const costs = new Map<string, number>();
+  const turns: (RecordedTurn & { readonly readers: number[] })[] = [];
+  const speakers = new Map<string, number>();
+  for (const event of events) {
+    if (!("act" in event) || typeof event.act !== "string") continue;
+    const act = event.act.replace(/~\d+$/, "");
+    if (!begun.has(act)) begun.set(act, event.seq - 1);
+    if (event.type === "step.ended") costs.set(act, (costs.get(act) ?? 0) + (event.cost ?? 0));
+    if (event.type !== "act.ended") continue;
+    const index = turns.length;
+    const said = event.said.map(({ message }) => message);
+    const parents = new Set(said.flatMap((message) => message.parents.map((id) => speakers.get(id))));
+    for (const parent of parents) if (parent !== undefined) turns[parent]?.readers.push(index);
+    for (const { id } of said) speakers.set(id, index);
+    const before = Math.max(0, begun.get(act) ?? event.seq - 1);
+    turns.push({ act, role: event.role, before, seq: event.seq, said, cost: costs.get(act) ?? 0, readers: [] });
+  }
+  return turns;
+}
