@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 112_278;
+export const MAX_LINES = 112_622;
 /** Names of all entries. */
 export const MAX_NAMES = 549;
 
@@ -18,25 +18,25 @@ export const MAX_NAMES = 549;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 4_599,
   roles: 2_784,
-  adapters: 12_401,
-  agent: 4_372,
+  adapters: 12_412,
+  agent: 4_385,
   checks: 4_976,
   cli: 11_234,
-  client: 933,
+  client: 935,
   edges: 369,
-  fleet: 1_738,
+  fleet: 1_745,
   src: 145,
   inspector: 7_464,
-  kernel: 2_816,
+  kernel: 2_826,
   memory: 5_441,
   message: 652,
   model: 5_731,
-  research: 6_043,
+  research: 6_321,
   role: 2_417,
-  runtime: 13_349,
-  server: 3_004,
+  runtime: 13_359,
+  server: 3_007,
   shards: 790,
-  team: 3_282,
+  team: 3_292,
   testing: 4_562,
   tool: 2_908,
   tools: 3_509,
