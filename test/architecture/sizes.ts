@@ -12,7 +12,7 @@ import type { House } from "./laws.ts";
 /** Lines of the product. */
 export const MAX_LINES = 112_278;
 /** Names of all entries. */
-export const MAX_NAMES = 546;
+export const MAX_NAMES = 550;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
@@ -70,7 +70,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/fleet": 13,
   "troupe/edges": 9,
   "troupe/shards": 7,
-  "troupe/research": 71,
+  "troupe/research": 75,
   "troupe/client": 11,
   "troupe/testing": 29,
   "troupe/actions": 21,
