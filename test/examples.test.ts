@@ -222,6 +222,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "true 1 2 weather",
     "reasoning,action,answer undefined",
   ],
+  "40-explore": ["  (the shortest schedule; first seen in schedule 1)", "finished 7", "9", "true 0 deadlock"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

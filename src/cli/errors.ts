@@ -5,7 +5,10 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 129 | 130 | 143;
 
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: 0, meaning: "done" },
-  { code: 1, meaning: "failed; of replay and runs diff: not equal; of runs check and check --determinism: something was found" },
+  {
+    code: 1,
+    meaning: "failed; of replay and runs diff: not equal; of runs check, check --determinism and check --explore: something was found",
+  },
   { code: 2, meaning: "the command, a setting, a folder, a run or the store cannot be used" },
   { code: 3, meaning: "the budget was reached" },
   { code: 4, meaning: "the rounds were used up" },

@@ -224,6 +224,7 @@ const COMMON = {
   to: option("--to <role>", "the role that gets it (default: the roles that watch what a user says)"),
   as: option("--as <name>", ""),
   determinism: option("--determinism", ""),
+  explore: option("--explore", ""),
   ping: option("--ping", "ask the model for one word, which may cost a fraction of a cent"),
   dialects: option("--dialects", "list the lessons of the last 24 hours from refusals of servers; check nothing"),
   clear: option("--clear", "with --dialects: remove them"),

@@ -36,6 +36,8 @@ export { experimentTable, heldSeries } from "./experiment/tables.ts";
 export { replayCell } from "./experiment/replay.ts";
 export { readExperiment } from "./experiment/sweep-folder.ts";
 export { type ExperimentResult, runExperiment } from "./experiment/sweep.ts";
+// All schedules of a small team.
+export { explore, type ExploreOptions, type ExploreReport, type Finding } from "./explore/explore.ts";
 // Failures of coordination in the log of a run.
 export type { FailureFinding } from "./detectors/detectors.ts";
 export { failuresIn, FailureWatch, watchFailures } from "./detectors/failure-watch.ts";

@@ -1,6 +1,6 @@
 import type { RunBounds } from "./run-result.ts";
 import { interruptionBy } from "../kernel/abort.ts";
-import { BudgetError, type ControlError, MovedError, UsageError, errorRecord, StepError } from "../kernel/errors.ts";
+import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
 import { UserFeedback } from "../message/address.ts";
@@ -13,7 +13,7 @@ import { assertRoleName } from "../role/role-spec.ts";
 import { type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
 import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
-import type { MessagePublished } from "./record/event.ts";
+import type { ChoiceMade, MessagePublished } from "./record/event.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import type { RoleMemory } from "./role-memories.ts";
@@ -24,8 +24,7 @@ import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
 import { type StartedAct, recordStart, type TurnResult, type TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
-import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
-import type { RunLog } from "./record/run-log.ts";
+import { failPoisoned } from "./poisoned.ts";
 
 export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
   readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
@@ -203,8 +202,8 @@ export class Engine {
     }
   }
 
-  mayAct({ index }: RoleState): boolean {
-    return this.#parts.hired.definitions[index] !== undefined;
+  mayAct({ index, isCrashed }: RoleState): boolean {
+    return !isCrashed && this.#parts.hired.definitions[index] !== undefined;
   }
 
   isPlain({ index }: RoleState): boolean {
@@ -320,6 +319,11 @@ export class Engine {
     this.#parts.log.record({ type: "clock.advanced", tick, ...(role === undefined ? {} : { role }) });
   }
 
+  /** Records a choice of a scheduler that delivers by choice. */
+  choose(choice: Omit<ChoiceMade, "type">): void {
+    this.#parts.log.record({ type: "choice.made", ...choice });
+  }
+
   /** Ends the activations that repeatedly killed the process. */
   failPoisoned(limit: number): RunFailure | undefined {
     this.#hasDied = isSuspicious(this.state);
@@ -359,39 +363,4 @@ export class Engine {
       return true;
     }
   }
-}
-
-export interface PoisonedRun {
-  readonly log: RunLog;
-  readonly hired: HiredRoles;
-  readonly onFailure: FailurePolicy;
-  readonly announcer: Announcer;
-}
-
-/** After this many times the limit an activation counts as faulty even if others progress between two deaths. */
-const PATIENCE = 3;
-
-/** Ends the activations during which the process died `limit` times without any progress in between. */
-function failPoisoned({ log, hired, onFailure, announcer }: PoisonedRun, limit: number): RunFailure | undefined {
-  const { state } = log;
-  let failure: RunFailure | undefined;
-  for (const role of [...state.open]) {
-    const open = state.roles.get(role)?.open;
-    if (open === undefined || (open.crashes < limit && open.deaths < PATIENCE * limit)) continue;
-    const { act, take, deaths } = open;
-    const error = poisoned(act, deaths);
-    const then = take > 1 ? "isolate" : "dead";
-    log.record({ type: "act.failed", act, role, round: state.round, take, error: errorRecord(error), stepFailed: true, then });
-    if (then === "isolate") continue;
-    announcer.gaveUp(role, error);
-    if (afterFailure(hired.specOf(role)?.role.onFailure ?? onFailure, Infinity) === "stop") failure ??= { error, role };
-  }
-  return failure;
-}
-
-function poisoned(act: string, deaths: number): StepError {
-  return new StepError(
-    "POISONED",
-    `Expected ${act} to end, but the process died ${deaths} times during it. Its messages become dead letters. Check how its action handles them.`,
-  );
 }

@@ -83,6 +83,7 @@ class Shard {
       turn: (role) => host.turn(role),
       endRound: barrier,
       advance: (tick) => host.advance(tick),
+      choose: (choice) => host.choose(choice),
       onMail: (wake) => host.onMail(wake),
     };
   }

@@ -10,9 +10,9 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 112_622;
+export const MAX_LINES = 114_614;
 /** Names of all entries. */
-export const MAX_NAMES = 549;
+export const MAX_NAMES = 553;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
@@ -21,21 +21,21 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_412,
   agent: 4_385,
   checks: 4_976,
-  cli: 11_234,
+  cli: 11_300,
   client: 935,
   edges: 369,
   fleet: 1_745,
   src: 145,
-  inspector: 7_464,
+  inspector: 7_493,
   kernel: 2_826,
   memory: 5_441,
   message: 652,
   model: 5_731,
-  research: 6_321,
+  research: 7_907,
   role: 2_417,
-  runtime: 13_359,
+  runtime: 13_669,
   server: 3_007,
-  shards: 790,
+  shards: 791,
   team: 3_292,
   testing: 4_562,
   tool: 2_908,
@@ -70,7 +70,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/fleet": 13,
   "troupe/edges": 9,
   "troupe/shards": 7,
-  "troupe/research": 74,
+  "troupe/research": 78,
   "troupe/client": 11,
   "troupe/testing": 29,
   "troupe/actions": 21,

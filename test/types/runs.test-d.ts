@@ -128,6 +128,8 @@ describe("events", () => {
           return String(event.round);
         case "clock.advanced":
           return String(event.tick);
+        case "choice.made":
+          return `${event.fate} ${event.role}`;
         case "role.hired":
           return event.roles.map(({ name }) => name).join();
         case "role.retired":
@@ -169,7 +171,7 @@ describe("a run", () => {
     expectTypeOf<RunResult["status"]>().toEqualTypeOf<RunStatus | "moved">();
     expectTypeOf<RunResult["output"]>().toEqualTypeOf<Message | undefined>();
     expectTypeOf<RunResult["error"]>().toEqualTypeOf<TroupeError | undefined>();
-    expectTypeOf<DeadLetter["reason"]["kind"]>().toEqualTypeOf<"no such address" | "failed" | "retired">();
+    expectTypeOf<DeadLetter["reason"]["kind"]>().toEqualTypeOf<"no such address" | "failed" | "retired" | "crashed">();
     expectTypeOf(new Environment().publishMessage("x")).toEqualTypeOf<Receipt>();
   });
 

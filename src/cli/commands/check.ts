@@ -5,6 +5,7 @@ import type { RoleBound } from "../../../roles/crew/crew-bound.ts";
 import { findNondeterminism } from "../../checks/determinism.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
+import { checkSchedules } from "./check-schedules.ts";
 import { crewReport, wishedRun } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
@@ -30,6 +31,7 @@ export async function check(session: Session, flags: Flags, file?: string): Prom
   const { crew, settings, notes, widens } = isReached ? asked : await wishedRun(session, { ...named, baseUrl: NOWHERE });
   if (crew === undefined)
     throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
+  if (flags.explore === true) return checkSchedules(session, crew);
   if (settings.model.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
   // The check reports a price that is not known.
   const chosen = await realModel(settings.model.model, { ...settings, allowUnpriced: true });

@@ -74,6 +74,8 @@ function eventText(event: RunEvent): string {
       return event.stage === undefined ? String(event.round) : `${event.round}, stage ${event.stage}`;
     case "clock.advanced":
       return `${tickText(event.tick)}${event.role === undefined ? "" : `, ${shown(event.role, 60)} acts`}`;
+    case "choice.made":
+      return `${event.id === undefined ? "" : `${shown(event.id, 80)} to `}${shown(event.role, 40)} ${event.fate}`;
     case "role.hired":
       return event.roles.map(({ name }) => shown(name, 40)).join(", ");
     case "role.retired":

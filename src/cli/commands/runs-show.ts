@@ -220,6 +220,8 @@ function whyDead(reason: DeadLetter["reason"]): string {
       return `${shown(reason.role, 60)} failed: ${shown(reason.error.message, 200)}`;
     case "retired":
       return `${shown(reason.role, 60)} was retired before it read this`;
+    case "crashed":
+      return `${shown(reason.role, 60)} crashed before it read this`;
     case "no such address":
       return `nobody is ${shown(reason.address, 60)}`;
   }

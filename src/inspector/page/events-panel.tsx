@@ -79,6 +79,8 @@ function textOf(event: RunEvent): string {
       return `${event.stage === undefined ? "Round" : `Stage ${event.stage} of round`} ${event.round} ended: its messages are delivered.`;
     case "clock.advanced":
       return `The clock is at ${tickText(event.tick)}${event.role === undefined ? ": the messages that are due are delivered" : `, when ${event.role} acts`}.`;
+    case "choice.made":
+      return event.id === undefined ? `${event.role} ${event.fate}` : `${event.id} to ${event.role}: ${event.fate}`;
     case "role.hired":
       return namesOf(event);
     case "role.retired":

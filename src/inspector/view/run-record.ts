@@ -1,5 +1,5 @@
 import { arrivedId, eachRecipient } from "../../runtime/edges/arrivals.ts";
-import type { Arrival, RunEvent, Sent, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import type { Arrival, ChoiceMade, RunEvent, Sent, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import type { RunState } from "../../runtime/record/run-state.ts";
 import { ABSENT, fileChange, forkChange } from "../../workspace/recorded-files.ts";
 import {
@@ -51,7 +51,7 @@ export class RunRecord {
   add(event: RunEvent, before: RunState): (after: RunState) => void {
     switch (event.type) {
       case "message":
-        this.#send(event, event.seq, 0, undefined, event.atBarrier === true);
+        this.#send(event, event.seq, 0, undefined, event.atBarrier === true || before.delivery === "choice");
         break;
       case "act.started":
         this.#begin(event, before);
@@ -69,16 +69,21 @@ export class RunRecord {
       case "round.ended":
         this.deliveries.deliver(event.stage === undefined ? event.round + 1 : -1);
         break;
+      case "choice.made":
+        this.#chosen(event, before);
+        break;
       case "clock.advanced":
         this.deliveries.deliver(event.tick);
         break;
       default:
     }
-    const open = event.type === "role.retired" ? before.roles.get(event.role)?.open?.act : undefined;
+    const isLeaving = event.type === "role.retired" || (event.type === "choice.made" && event.fate === "crashed");
+    const open = isLeaving ? before.roles.get(event.role)?.open?.act : undefined;
     const { tick } = before;
     return (after) => {
       if (after.tick !== tick && after.clock !== "activations") this.ticks.push({ seq: event.seq, tick: after.tick });
-      if (event.type === "role.retired") this.#retired(after, event, open);
+      if (event.type === "role.retired") this.#retired(after, event.role, event, open);
+      if (event.type === "choice.made" && event.fate === "crashed") this.#retired(after, event.role, event, open);
       this.deliveries.settle(after, event.seq);
     };
   }
@@ -103,6 +108,16 @@ export class RunRecord {
     };
     if (!isRemoved) eachRecipient(given, visit);
     this.sent.push({ index, seq, nth, by, message, deliveries, dead: [...dead], isRemoved });
+  }
+
+  #chosen(event: ChoiceMade & { readonly seq: number }, { faults }: RunState): void {
+    const copyOf = event.fate === "copied" ? this.#byMessage.get(event.id ?? "") : undefined;
+    const sent = this.sent[copyOf ?? -1];
+    const copyId = sent && arrivedId(sent.message.id, { copy: faults.copied + 1 });
+    const copied = this.deliveries.choose(event, event.seq, copyId);
+    if (sent === undefined || copyId === undefined || copied === undefined) return;
+    sent.deliveries = [...sent.deliveries, copied];
+    this.#byMessage.set(copyId, sent.index);
   }
 
   #begin(event: ActEvent, before: RunState): Open<ActivationFact> {
@@ -158,17 +173,13 @@ export class RunRecord {
     }
     activation.end = "ended";
     for (const [nth, sent] of event.said.entries()) {
-      this.#send(sent, event.seq, nth, activation.index, before.delivery === "round");
+      this.#send(sent, event.seq, nth, activation.index, before.delivery !== "turn");
       activation.said.push(this.sent.length - 1);
     }
   }
 
   /** Gives up the messages that an activation had taken together with the activation that was cut off. */
-  #retired(
-    { roles }: RunState,
-    { role: name, seq, time }: Extract<RunEvent, { readonly type: "role.retired" }>,
-    open: string | undefined,
-  ): void {
+  #retired({ roles }: RunState, name: string, { seq, time }: Pick<RunEvent, "seq" | "time">, open: string | undefined): void {
     const role = roles.get(name);
     if (role === undefined) return;
     this.deliveries.retire(role, seq);
@@ -299,6 +310,18 @@ export class DeliveryTable {
     this.#waiting = this.#waiting.filter((delivery) => !isDue(delivery));
   }
 
+  /** Applies the fate of one message in flight, and returns the index of a new copy. */
+  choose({ fate, role, id }: ChoiceMade, seq: number, copyId: string | undefined): number | undefined {
+    const index = this.#waiting.findIndex((delivery) => delivery.role === role && delivery.id === id);
+    const delivery = this.#waiting[index];
+    if (delivery === undefined) return undefined;
+    if (copyId !== undefined) return this.add({ ...delivery, id: copyId, from: seq }, false);
+    this.#waiting.splice(index, 1);
+    if (fate === "delivered") this.#coming.push(delivery);
+    else Object.assign(delivery, { dropped: seq, isLost: true });
+    return undefined;
+  }
+
   open(role: string, id: string, activation: number, seq: number): DeliveryFact | undefined {
     const delivery = this.#inMailbox.get(role)?.get(id);
     if (delivery !== undefined && delivery.opened === undefined) Object.assign(delivery, { opener: activation, opened: seq });
@@ -315,7 +338,7 @@ export class DeliveryTable {
   /** Records what an event delivered and dropped, after the state has applied it. */
   settle({ justDropped, roles }: RunState, seq: number): void {
     for (const delivery of this.#coming) {
-      this.#arrive(delivery, seq, roles.get(delivery.role)?.isHired === true);
+      this.#arrive(delivery, seq, isReceiving(roles.get(delivery.role)));
     }
     this.#coming = [];
     for (const { role, message } of justDropped) {
@@ -346,14 +369,18 @@ export class DeliveryTable {
     }
   }
 
-  #arrive(delivery: Delivery, seq: number, isHired: boolean): void {
-    if (!isHired) return void Object.assign(delivery, { dropped: seq, isDead: true });
+  #arrive(delivery: Delivery, seq: number, isThere: boolean): void {
+    if (!isThere) return void Object.assign(delivery, { dropped: seq, isDead: true });
     delivery.delivered = seq;
     const mailbox = this.#inMailbox.get(delivery.role) ?? new Map<string, Delivery>();
     this.#inMailbox.set(delivery.role, mailbox);
     if (mailbox.has(delivery.id)) delivery.isDouble = true;
     else mailbox.set(delivery.id, delivery);
   }
+}
+
+function isReceiving(role: RoleState | undefined): boolean {
+  return role?.isHired === true && !role.isCrashed;
 }
 
 /** The last event of a delivery; infinite while the message is on its way. */

@@ -55,7 +55,7 @@ export function takeBack(state: RunState, known: RoleState, role: HiredRole): vo
 }
 
 /** Steps of the activation in flight may have been paid. */
-function giveUp(state: RunState, role: RoleState, at: number): void {
+export function giveUp(state: RunState, role: RoleState, at: number): void {
   for (const { started, inFlight } of role.open?.steps.values() ?? []) if (inFlight) lose(state, started, at);
   role.abandonActivation();
   state.open.delete(role.name);

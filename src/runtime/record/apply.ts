@@ -7,6 +7,7 @@ import type { Message } from "../../message/message.ts";
 import { Plan } from "../../role/plan.ts";
 import { termsOf } from "../schedulers/scheduler.ts";
 import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf, spentInside } from "./apply-steps.ts";
+import { choose } from "./apply-choice.ts";
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
@@ -114,6 +115,8 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return endRound(state, event);
     case "clock.advanced":
       return advanceClock(state, event);
+    case "choice.made":
+      return choose(state, event);
     case "role.hired":
       return hire(state, event);
     case "role.retired":

@@ -58,7 +58,7 @@ class CanonicalLog {
   readonly #steps = new Map<string, Map<string, MutableStep>>();
   /** Stable names of messages from outside, by id: their ids may be random. */
   readonly #outside = new Map<string, string>();
-  readonly #renaming = rewriting({ id: (id) => this.#outside.get(id) ?? id });
+  readonly #renaming = rewriting({ id: (id) => this.#nameOf(id) });
   #header: object = {};
   #end: object = noEnd;
   #terms = termsOf({ scheduler: "rounds" });
@@ -102,11 +102,17 @@ class CanonicalLog {
       case "role.hired":
         this.#hire(event.roles);
         return this.#push(-1, [{ type: event.type, roles: event.roles }]);
+      case "choice.made":
+        return this.#push(-1, [{ type: event.type, fate: event.fate, role: event.role, id: event.id && this.#nameOf(event.id) }]);
       case "role.retired":
         return this.#push(-1, [{ type: event.type, role: event.role, keeps: event.keeps }]);
       default:
         return;
     }
+  }
+
+  #nameOf(id: string): string {
+    return this.#outside.get(id) ?? id;
   }
 
   /** A round may be reached in one step or, if the run was stopped on the way, in two. */
@@ -129,7 +135,7 @@ class CanonicalLog {
   }
 
   #push(order: number, lines: readonly object[]): void {
-    this.#entries.push({ position: [this.#round, this.#terms.delivery === "turn" ? 0 : order, this.#nth], lines });
+    this.#entries.push({ position: [this.#round, this.#terms.delivery === "round" ? order : 0, this.#nth], lines });
     this.#nth += 1;
   }
 

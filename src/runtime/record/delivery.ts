@@ -14,7 +14,8 @@ export function send(state: RunState, pending: Pending, isAtBarrier: boolean): v
   const { sent, order } = pending;
   if (sent.message.priority !== undefined) state.isPrioritized = true;
   if (sent.faults !== undefined && sent.dropped !== true) recordFaults(state, pending, sent.faults);
-  if (sent.due !== undefined) delay(state, pending, sent.due);
+  if (state.delivery === "choice") deliver(state, sent, order);
+  else if (sent.due !== undefined) delay(state, pending, sent.due);
   else if (isAtBarrier) state.pending.push(pending);
   else deliver(state, sent, order);
 }
@@ -24,7 +25,7 @@ function recordFaults(state: RunState, { sent: { message }, order }: Pending, fa
   state.faults = countFaults(state.faults, faults);
   for (const { to, arrives } of faults) {
     for (const arrival of arrives) {
-      if (arrival.due === undefined) continue;
+      if (arrival.due === undefined || state.delivery === "choice") continue;
       delay(state, { order, sent: { message: arrivedMessage(message, arrival), to: [to] }, part: true }, arrival.due);
     }
   }
@@ -36,7 +37,8 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
   const { message, to, dead } = sent;
   state.delivered += 1;
   state.keep(message);
-  if (sent.faults === undefined) for (const name of to) putIntoMailbox(state, roleOf(state, name), message);
+  if (state.delivery === "choice") putInFlight(state, sent, order);
+  else if (sent.faults === undefined) for (const name of to) putIntoMailbox(state, roleOf(state, name), message);
   else deliverWithFaults(state, sent);
   for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;
@@ -58,6 +60,19 @@ export function unreadIn(state: RunState): number {
   for (const { sent } of [...state.pending, ...inOrderOfTicks(state)])
     if (sent.dropped !== true) eachRecipient(sent, (_name, arrives) => void (unread += countAtOnce(arrives)));
   return unread;
+}
+
+function putInFlight({ pending }: RunState, sent: Sent, order: number): void {
+  eachRecipient(sent, (name, arrives) => {
+    for (const arrival of arrives) {
+      const { due = sent.due } = arrival;
+      pending.push({
+        order,
+        part: true,
+        sent: { message: arrivedMessage(sent.message, arrival), to: [name], ...(due === undefined ? {} : { due }) },
+      });
+    }
+  });
 }
 
 /** Delivers a delayed arrival; its message is already in the history and counted. */
@@ -86,7 +101,9 @@ export function measureMailboxes(state: RunState): void {
 
 function putIntoMailbox(state: RunState, role: RoleState, message: Message): void {
   if (state.shard !== undefined && !isInShard(state.shard, role)) return;
-  if (!role.isHired) return void state.dead.push({ message, reason: { kind: "retired", role: role.name } });
+  const { isCrashed } = role;
+  if (isCrashed || !role.isHired)
+    return void state.dead.push({ message, reason: { kind: isCrashed ? "crashed" : "retired", role: role.name } });
   const { mailbox } = role;
   if (mailbox.holds(message.id)) return;
   // If fewer messages wait in total than the smallest mailbox holds, no mailbox is full.
@@ -171,7 +188,7 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
     if (role === undefined || !role.isHired) continue;
     const { limit, overflow } = mailboxOf(state, role);
     if (overflow !== "refuse") continue;
-    const waiting = state.delivery === "round" ? 0 : role.waiting - (role === speaker ? take : 0);
+    const waiting = state.delivery === "round" ? 0 : role.waiting + waitingAtBarrier(state.pending, name) - (role === speaker ? take : 0);
     if (waiting + count > limit) throw full(name, limit, speaker.name);
   }
 }

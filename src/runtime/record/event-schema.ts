@@ -176,7 +176,7 @@ const openings = (parts: Parts, { bounds, forkPoint, hiredRole, json, recordedEd
     scheduler: text,
     parameters: json.exactOptional(),
     /** The delivery of messages. Left out for the schedulers of this package, whose names imply it. */
-    delivery: z.enum(["round", "turn"]).exactOptional(),
+    delivery: z.enum(["round", "turn", "choice"]).exactOptional(),
     /** The clock of the run, if its delivery or the name of the scheduler does not imply it. */
     clock: z.enum(["rounds", "activations", "time"]).exactOptional(),
     /** The order of messages that arrive together. Left out for the order in which their senders were hired. */
@@ -316,6 +316,8 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
     /** The role that acts at this tick, if the scheduler drew both. */
     role: text.exactOptional(),
   },
+  /** A scheduler that delivers by choice chose the fate of a message `id` on its way to a role, or that the role crashes. */
+  "choice.made": { fate: z.enum(["delivered", "lost", "copied", "crashed"]), role: text, id: text.exactOptional() },
   /** Roles were hired on the way: they get the messages that are routed from here on. */
   "role.hired": { roles: list(hiredRole) },
   /** A role was retired on the way: it gets no further message, and its unread ones are dead letters. */

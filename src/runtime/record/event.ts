@@ -44,6 +44,7 @@ export type ActFailed = BodyOf<"act.failed">;
 export type RoundEnded = BodyOf<"round.ended">;
 export type RunResumed = BodyOf<"run.resumed">;
 export type ClockAdvanced = BodyOf<"clock.advanced">;
+export type ChoiceMade = BodyOf<"choice.made">;
 export type RoleHired = BodyOf<"role.hired">;
 export type RoleRetired = BodyOf<"role.retired">;
 export type RunSettled = BodyOf<"run.settled">;
@@ -126,6 +127,7 @@ export const EVENT_TYPES = [
   "act.failed",
   "round.ended",
   "clock.advanced",
+  "choice.made",
   "role.hired",
   "role.retired",
   "run.resumed",

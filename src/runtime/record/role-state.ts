@@ -100,6 +100,7 @@ interface RareParts {
   readonly hiredAgain?: HiredAs;
   /** The team changes by which the role joined and left, alternating. Undefined: it belonged to the first team. */
   readonly turns?: readonly number[];
+  readonly isCrashed?: true;
 }
 
 const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins: NO_JOINS, summary: NOTHING_SUMMED_UP });
@@ -163,6 +164,15 @@ export class RoleState {
   get isHired(): boolean {
     const { turns } = this.#rare;
     return turns === undefined || turns.length % 2 === 1;
+  }
+
+  /** True once a scheduler has let it crash: it still belongs to the team, and messages to it are lost. */
+  get isCrashed(): boolean {
+    return this.#rare.isCrashed === true;
+  }
+
+  crash(): void {
+    this.#rare = { ...this.#rare, isCrashed: true };
   }
 
   /** True if it belonged to the team after `teamAt` team changes. */

@@ -18,13 +18,13 @@ export type RunPhase =
   | { readonly phase: "running" }
   | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
 
-/** A message without a recipient, one on which its role failed, or one that its role had not read when it was retired. */
+/** A message without a recipient, one on which its role failed, or one that its role had not read when it was retired or crashed. */
 export interface DeadLetter {
   readonly message: Message;
   readonly reason:
     | { readonly kind: "no such address"; readonly address: string }
     | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord }
-    | { readonly kind: "retired"; readonly role: string };
+    | { readonly kind: "retired" | "crashed"; readonly role: string };
 }
 
 /** Numbers of messages with edge faults, counted for each recipient. A delayed copy counts twice. */
@@ -40,7 +40,7 @@ export const noFaults: FaultCounts = Object.freeze({ lost: 0, delayed: 0, copied
 /** The index of senders outside: after all roles. */
 export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
 
-/** A message that waits for the end of the round. */
+/** A message that waits for the end of the round or, for one recipient, for a choice. */
 export interface Pending {
   /** Index of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
@@ -66,7 +66,7 @@ const noBounds: RecordedBounds = Object.freeze({});
  *
  * RunState.S1 (`ready`) `ready` has exactly the roles with mail, in the order of its arrival; a role that acted and still has mail is last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
- * RunState.S3 (`deliver`) a message waiting for the end of a round is in `pending`, one waiting for a tick is in `delayed`, and a delivered
+ * RunState.S3 (`deliver`) a message waiting for the end of a round or for a choice is in `pending`, one waiting for a tick is in `delayed`, and a delivered
  * message is in the mailbox of each recipient.
  * RunState.S4 (`endStep`, `settleLost`) `ledger`, `byRole` and `byModel` are sums of the step events; each lost hold of the ledger is one of `lost`.
  * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
@@ -123,6 +123,8 @@ export class RunState {
   /** Names of the roles with an open activation. */
   readonly open: Set<string> = new Set();
   round: number = 0;
+  /** Choices of a scheduler that delivers by choice. */
+  choices: number = 0;
   /** The tick of the clock that delays count. It may jump ahead. */
   tick: number = 0;
   /** Activations that have ended. */
@@ -254,9 +256,9 @@ export function isFinished(state: RunState): boolean {
   return phase.phase === "ended" && phase.status === "finished" && !hasMail(state);
 }
 
-/** True if a role has mail, or a delayed message waits. */
-export function hasMail({ ready, delayed }: RunState): boolean {
-  return ready.size > 0 || delayed.size > 0;
+/** True if a role has mail, or a message waits for a tick, a choice or the end of the round. */
+export function hasMail({ ready, delayed, pending }: RunState): boolean {
+  return ready.size > 0 || delayed.size > 0 || pending.length > 0;
 }
 
 /** Returns the rounds so far. Without rounds the most activations of one role count instead. */

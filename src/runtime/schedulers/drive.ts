@@ -7,6 +7,7 @@ import type { Engine } from "../engine.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
 import { everyone } from "./policies.ts";
+import { ChoiceRun } from "./choices.ts";
 import type { Scheduler, SchedulerView } from "./scheduler.ts";
 
 export type TurnEnd = "done" | "stopped" | "suspended";
@@ -27,6 +28,7 @@ export interface DriverHost extends Pick<
   | "isPlain"
   | "turn"
   | "advance"
+  | "choose"
   | "onMail"
 > {
   readonly scope: Pick<Cancellation, "ended">;
@@ -40,6 +42,7 @@ export interface Driver {
 const TURNS_PER_PAUSE = 128;
 
 export function driverOf(scheduler: Scheduler): Driver {
+  if (scheduler.delivers === "choice") return { run: (host) => new ChoiceRun(scheduler, host).run() };
   return { run: (host) => new ScheduledRun(scheduler, host).run() };
 }
 
@@ -206,11 +209,11 @@ class ScheduledRun {
   }
 
   #view(ready: readonly RoleState[]): SchedulerView & { readonly ready: readonly RoleState[] } {
-    const { round, stage, tick, acted } = this.#host.state;
+    const { round, stage, tick, acted, choices } = this.#host.state;
     this.#stream = undefined;
     this.#streams = undefined;
     return {
-      ...{ ready: Object.freeze(ready), round, stage, tick, acted },
+      ...{ ready: Object.freeze(ready), inFlight: none, choices, round, stage, tick, acted },
       ...{ running: this.#running, random: this.#random, stream: this.#named },
     };
   }
@@ -229,7 +232,8 @@ class ScheduledRun {
     const isTaken = new Uint8Array(ready.length);
     for (const index of this.#scheduler.select(view)) {
       const role = typeof index === "number" ? ready[index] : undefined;
-      if (role === undefined || isTaken[index] === 1) throw badChoice(this.#scheduler.name, ready.length, index);
+      if (typeof index !== "number" || role === undefined || isTaken[index] === 1)
+        throw badChoice(this.#scheduler.name, ready.length, index);
       isTaken[index] = 1;
       chosen.push(role);
     }
@@ -304,7 +308,7 @@ class ScheduledRun {
   }
 }
 
-const none: readonly RoleState[] = [];
+const none: readonly never[] = Object.freeze([]);
 
 function isDue({ delayed, tick }: RunState): boolean {
   return delayed.first !== undefined && delayed.first <= tick;

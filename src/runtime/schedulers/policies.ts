@@ -4,6 +4,7 @@ import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import type { ChoiceMade } from "../record/event.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /**
@@ -19,8 +20,10 @@ import type { Scheduler } from "./scheduler.ts";
  * - `single`: one random role with mail at a time. There are no rounds.
  * - `events`: discrete-event time. The roles with mail act one after the other, and no time passes meanwhile, however
  *   many messages they send; then the clock jumps to the time of the next delayed message.
+ * - `messages`: one message at a time, in a random order that keeps the order of each pair of roles, and its recipient acts on it. There are
+ *   no rounds.
  */
-export type SchedulerName = "rounds" | "eager" | "live" | "sequential" | "shuffled" | "single" | "events";
+export type SchedulerName = "rounds" | "eager" | "live" | "sequential" | "shuffled" | "single" | "events" | "messages";
 
 /** In simulated time, every role with mail acts at the times of its own Poisson process. */
 export interface PoissonScheduler {
@@ -35,6 +38,16 @@ export interface StagedScheduler {
   /** The names or profiles of the roles of each stage. A role that no stage names acts in the last one. */
   readonly stages: readonly (readonly string[])[];
 }
+
+/** As the scheduler `messages`, after the choices of another run: those of its record or of a finding of `explore`. */
+export interface MessagesScheduler {
+  readonly name: "messages";
+  /** Made first, in their order. One that is not possible is made at random. */
+  readonly follow?: readonly MessageFate[];
+}
+
+/** The fate of a message, or the crash of a role, as a record has it. */
+export type MessageFate = Omit<ChoiceMade, "type">;
 
 export const everyone: Scheduler["select"] = ({ ready }) => ready.keys();
 
@@ -54,14 +67,17 @@ const single: Scheduler = { name: "single", delivers: "turn", turns: "serial", s
 
 const events: Scheduler = { name: "events", delivers: "turn", clock: "time", turns: "serial", select: everyone };
 
-const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events];
+const messages: Scheduler = messagesFollowing([]);
+
+const named: readonly Scheduler[] = [rounds, eager, live, sequential, shuffled, single, events, messages];
 
 const members: Readonly<Record<string, Known<Record<string, unknown>>>> = {
   poisson: { name: kinds.text, rate: kinds.checked },
   staged: { name: kinds.text, stages: kinds.checked },
+  messages: { name: kinds.text, follow: kinds.checked },
 };
 
-export const SCHEDULER_FORMS: string = `"${named.map(({ name }) => name).join('", "')}", { name: "poisson", rate }, { name: "staged", stages }`;
+export const SCHEDULER_FORMS: string = `"${named.map(({ name }) => name).join('", "')}", { name: "poisson", rate }, { name: "staged", stages }, { name: "messages", follow }`;
 
 export function isPolicyName(name: unknown): boolean {
   return typeof name === "string" && (named.some((policy) => policy.name === name) || Object.hasOwn(members, name));
@@ -72,10 +88,13 @@ export function policyOf(given: unknown): Scheduler | undefined {
   const policy = named.find((one) => one === given || one.name === given);
   if (policy !== undefined) return policy;
   if (typeof given !== "object" || given === null || "select" in given) return undefined;
-  const { name, rate, stages } = given as Partial<PoissonScheduler & StagedScheduler & { readonly name: string }>;
+  const { name, rate, stages, follow } = given as Partial<
+    PoissonScheduler & StagedScheduler & MessagesScheduler & { readonly name: string }
+  >;
   const known = typeof name === "string" && Object.hasOwn(members, name) ? members[name] : undefined;
   if (known === undefined) return undefined;
   checkGivenOptions(`the scheduler ${String(name)}`, given, known);
+  if (name === "messages") return messagesFollowing(fatesIn(follow));
   return rate === undefined && name === "staged" ? staged(stages) : poisson(rate);
 }
 
@@ -114,6 +133,34 @@ function staged(given: unknown): Scheduler {
         return (stageOf.get(name) ?? stageOf.get(profile) ?? last) === stage;
       }),
   };
+}
+
+function messagesFollowing(follow: readonly MessageFate[]): Scheduler {
+  return {
+    name: "messages",
+    ...(follow.length === 0 ? {} : { parameters: { follow: follow as unknown as Json } }),
+    delivers: "choice",
+    select: ({ ready, inFlight, choices, random }) => {
+      if (ready.length > 0) return [0];
+      const { fate, role = "", id } = follow[choices] ?? {};
+      if (fate === "crashed") return [{ fate, role }];
+      const index = fate === undefined ? -1 : inFlight.findIndex((one) => one.to === role && (one.id === id || one.message.id === id));
+      if (fate !== undefined && index >= 0) return [{ fate, index }];
+      const next = [...inFlight.keys()].filter((place) => inFlight[place]?.isNext);
+      return next.length === 0 ? [] : [{ fate: "delivered", index: next[placeIn(next, random)] ?? 0 }];
+    },
+  };
+}
+
+const FATES: ReadonlySet<unknown> = new Set<MessageFate["fate"]>(["delivered", "lost", "copied", "crashed"]);
+
+function fatesIn(given: unknown): readonly MessageFate[] {
+  if (given === undefined) return [];
+  const isFate = (one: unknown): one is MessageFate =>
+    isRecord(one) && FATES.has(one["fate"]) && isText(one["role"]) && (one["fate"] === "crashed" || isText(one["id"]));
+  if (isList(given) && given.every(isFate)) return given.map(({ fate, role, id }) => ({ fate, role, ...(id === undefined ? {} : { id }) }));
+  const todo = 'Write follow: [{ fate: "delivered", role: "Bob", id: "Ann#0.0" }], or take the choices of a finding.';
+  throw invalid("follow of the scheduler messages", "a list of fates", given, todo);
 }
 
 function stagesIn(given: unknown): readonly (readonly string[])[] {

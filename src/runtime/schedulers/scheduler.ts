@@ -3,9 +3,11 @@ import { canonicalJson, type Json } from "../../kernel/json.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 import type { RandomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
+import type { Message } from "../../message/message.ts";
 import {
   SCHEDULER_FORMS,
   isPolicyName,
+  type MessagesScheduler,
   policyOf,
   type PoissonScheduler,
   recordedPolicy,
@@ -15,9 +17,10 @@ import {
 
 /**
  * The time of delivery of the messages of roles: `round`, at the end of the round in which they were sent; `turn`, when the activation that
- * sent them ends.
+ * sent them ends; `choice`, when the scheduler chooses it: each message, also one from outside, is in flight to each of its recipients until
+ * then.
  */
-export type Delivery = "round" | "turn";
+export type Delivery = "round" | "turn" | "choice";
 
 /**
  * The clock of a run, on which delays of messages count: `rounds`, the number of rounds that have ended; `activations`, the number of
@@ -43,6 +46,28 @@ export interface ReadyRole {
   readonly n: number;
 }
 
+/** A message on its way to one role, as a scheduler sees it that delivers by `choice`. */
+export interface MessageInFlight {
+  /** The id with which it arrives; `outside#1`, `outside#2` for messages from outside, whose own ids may be random. */
+  readonly id: string;
+  readonly message: Message;
+  /** The role that sent it; empty: outside. */
+  readonly from: string;
+  readonly to: string;
+  /** Its tick, if it was sent with a delay. Only the scheduler decides when it arrives. */
+  readonly due?: number;
+  /** False while an older message of the same role to the same recipient is in flight. Delayed messages and copies wait for none. */
+  readonly isNext: boolean;
+}
+
+/**
+ * A choice of a scheduler that delivers by `choice`: the fate of one message of `inFlight`, by its index, or the role that crashes. A copy
+ * stays in flight. A crashed role never acts again, and messages to it become dead letters.
+ */
+export type SchedulerChoice =
+  | { readonly fate: "delivered" | "lost" | "copied"; readonly index: number }
+  | { readonly fate: "crashed"; readonly role: string };
+
 /** The input of a scheduler. */
 export interface SchedulerView {
   /**
@@ -50,6 +75,10 @@ export interface SchedulerView {
    * came since it began; without rounds the role that has waited longest is first. With turns `sweep` these are all roles of the run.
    */
   readonly ready: readonly ReadyRole[];
+  /** With `delivers: "choice"`: the messages on their way, in the order in which they were sent. Otherwise empty. */
+  readonly inFlight: readonly MessageInFlight[];
+  /** Fates and crashes that were chosen so far. */
+  readonly choices: number;
   /** Rounds that have ended. Always 0 without rounds. */
   readonly round: number;
   /** Stages of this round that have ended. */
@@ -99,8 +128,8 @@ export interface Scheduler {
   /** The moment at which the messages of roles are delivered. For the order of messages that arrive together see {@link ArrivalOrder}. */
   readonly delivers: Delivery;
   /**
-   * The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` if it delivers by the `round`, else
-   * `activations`.
+   * The clock of the run. With the clock `rounds` a role acts at most once in a round. Default: `rounds` if it delivers by the `round`, `time`
+   * by `choice`, where no time passes, else `activations`.
    */
   readonly clock?: ClockKind;
   /**
@@ -114,8 +143,11 @@ export interface Scheduler {
    * Returns the indexes in `ready` of the roles that act now, each once, in the order in which they begin. It is called when there is a role in
    * `ready`: with rounds or turns `serial` once all chosen roles have acted, else whenever an activation has ended or a message came from
    * outside. An empty choice ends the stage or the round, or waits for the turns under way.
+   *
+   * With `delivers: "choice"` it returns one choice: an index in `ready`, or a fate. It is called also when nothing is left to do. An empty
+   * choice ends the run: it has finished, or stopped if there is work left.
    */
-  select(view: SchedulerView): Iterable<number>;
+  select(view: SchedulerView): Iterable<number | SchedulerChoice>;
   /**
    * Returns the simulated time until the next activation, 0 or more, with the clock `time` and turns `serial`. Then `select` chooses the one
    * role that acts at that time. If a delayed message is due earlier, the clock stops at its tick, and both functions are called again.
@@ -124,7 +156,7 @@ export interface Scheduler {
 }
 
 /** A scheduler as the options take it: one of this package by its name, one with parameters, or one of a program. */
-export type SchedulerOption = SchedulerName | PoissonScheduler | StagedScheduler | Scheduler;
+export type SchedulerOption = SchedulerName | PoissonScheduler | StagedScheduler | MessagesScheduler | Scheduler;
 
 /** Returns the scheduler given by name, with parameters, or as an object. */
 export function schedulerOf(given: unknown): Scheduler {
@@ -203,15 +235,17 @@ export function assertArrivalOrder({ arrival }: { readonly arrival: ArrivalOrder
 }
 
 function clockOf(delivery: Delivery): ClockKind {
+  if (delivery === "choice") return "time";
   return delivery === "round" ? "rounds" : "activations";
 }
 
 function isScheduler(given: unknown): given is Scheduler {
   if (typeof given !== "object" || given === null) return false;
   const { name, delivers, select } = given as Partial<Scheduler>;
-  return typeof name === "string" && name !== "" && (delivers === "round" || delivers === "turn") && typeof select === "function";
+  return typeof name === "string" && name !== "" && DELIVERIES.has(delivers) && typeof select === "function";
 }
 
+const DELIVERIES: ReadonlySet<unknown> = new Set<Delivery>(["round", "turn", "choice"]);
 const CLOCKS: ReadonlySet<unknown> = new Set<ClockKind>(["rounds", "activations", "time"]);
 const TURNS: ReadonlySet<unknown> = new Set<Scheduler["turns"]>([undefined, "concurrent", "serial", "sweep"]);
 
@@ -219,6 +253,8 @@ const TURNS: ReadonlySet<unknown> = new Set<Scheduler["turns"]>([undefined, "con
 function faultOf({ delivers, clock = clockOf(delivers), turns, stages, wait }: Scheduler): string | undefined {
   if (!CLOCKS.has(clock)) return `a clock "rounds", "activations" or "time", got ${valueText(clock)}. Leave it out for the default`;
   if (delivers === "round" && clock !== "rounds") return `the clock "rounds" with delivers "round", got "${clock}". Leave the clock out`;
+  if (delivers === "choice" && (clock !== "time" || turns !== undefined || wait !== undefined))
+    return 'neither clock, turns nor wait with delivers "choice". Leave them out';
   if (!TURNS.has(turns)) return `turns "concurrent", "serial" or "sweep", got ${valueText(turns)}. Leave them out for the default`;
   const isSwept = delivers === "turn" && clock === "rounds";
   if (turns === "sweep" && !isSwept) return 'delivers "turn" and the clock "rounds" with turns "sweep". Add them';

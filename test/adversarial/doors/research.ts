@@ -46,6 +46,17 @@ export const research: Readonly<Record<string, Door>> = {
     { confidence: 0.9, resamples: 100, seed: seed() },
   ],
   mean: () => [values],
+  explore: () => [
+    (given: object) => new Environment(given).addRole(role()),
+    {
+      property: () => true,
+      done: () => true,
+      faults: or({ crash: ["A"], lose: ["A->B"], copy: ["A->B"], fail: ["A"], most: 1 }, 5, "x", [5]),
+      answers: () => [],
+      by: "orders",
+      ...{ schedules: 1, depth: 1, ms: 0, findings: 1, seed: seed(), signal: is.signal(), progress: () => {} },
+    },
+  ],
   standardError: () => [values],
   sampleSize: () => [{ confidence: 0.9, halfWidth: 0.5, standardDeviation: 1.5 }],
   plotHtml: () => [rows(), plot()],

@@ -260,7 +260,7 @@ describe("a scheduler is refused", () => {
       "an unknown name",
       "random",
       "SCHEDULER_UNKNOWN",
-      /"rounds", "eager", "live", "sequential", "shuffled", "single", "events", \{ name: "poisson", rate \}/,
+      /"rounds", "eager", "live", "sequential", "shuffled", "single", "events", "messages", \{ name: "poisson", rate \}/,
     ],
     ["poisson without a rate", "poisson", "SCHEDULER_UNKNOWN", /\{ name: "poisson", rate \}/],
     ["a rate of 0", { name: "poisson", rate: 0 }, "SCHEDULER_INVALID", /a number above 0, got 0/],

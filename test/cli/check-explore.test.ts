@@ -1,0 +1,67 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { command, freshFolder } from "./kept-run.ts";
+
+const crew = (verdicts: string, more = ""): string => `
+roles:
+  - name: Rita
+    actions:
+      - { name: WriteDraft, on: [UserRequirement, ReviewDraft], prompt: "Write: {{text}}" }
+  - name: Emil
+    actions:
+      - name: ReviewDraft
+        on: WriteDraft
+        prompt: "Review: {{text}}"
+        output: { remarks: text, verdict: { oneOf: ${verdicts} } }
+        endsWhen: { verdict: good }
+        ${more}
+output: [WriteDraft]
+`;
+const stuck = `
+roles:
+  - name: Ann
+    actions:
+      - { name: Plan, on: UserRequirement, output: { needsBob: boolean }, endsWhen: { needsBob: false } }
+  - name: Bob
+    actions:
+      - { name: Build, on: Plan, prompt: "Build." }
+output: [Build]
+`;
+
+describe("troupe check --explore", () => {
+  it.each([
+    [
+      "a crew whose answers all lead to an end",
+      crew("[good, bad]", "limit: 1"),
+      0,
+      /^crew.yaml:\nComplete within its bounds.*nothing was found/,
+    ],
+    ["an answer after which nobody works", stuck, 1, /deadlock: .*\n.*answered .*"needsBob":false/],
+  ])("explores %s, without a key", async (_what, text, code, said) => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, "crew.yaml"), text);
+    const ended = await command(cwd, ["check", "--explore", "crew.yaml"]);
+    expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(said)]);
+  });
+
+  it("finds a crew that may never end", { tags: ["science", "long"] }, async () => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, "crew.yaml"), crew("[good, bad]"));
+    const ended = await command(cwd, ["check", "--explore", "crew.yaml"]);
+    expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(/endless: /)]);
+  });
+
+  it("prints one line of JSON with --json", async () => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, "crew.yaml"), stuck);
+    const { code, stdout } = await command(cwd, ["check", "--explore", "crew.yaml", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: "explored",
+      exitCode: 1,
+      isComplete: true,
+      findings: [{ kind: "deadlock", isShortest: true }],
+    });
+  });
+});
