@@ -223,6 +223,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "reasoning,action,answer undefined",
   ],
   "40-explore": ["  (the shortest schedule; first seen in schedule 1)", "finished 7", "9", "true 0 deadlock"],
+  "41-cause": ["The team says 4.", /^Ben#0: 0\.50/, /^Cem#0: 0\.00/, /^Ada#0: -0\.50/, "It was Ben. 3"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

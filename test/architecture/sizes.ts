@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 114_614;
+export const MAX_LINES = 114_615;
 /** Names of all entries. */
 export const MAX_NAMES = 553;
 
@@ -31,7 +31,7 @@ export const LINES: Readonly<Record<string, number>> = {
   memory: 5_441,
   message: 652,
   model: 5_731,
-  research: 7_907,
+  research: 7_908,
   role: 2_417,
   runtime: 13_669,
   server: 3_007,

@@ -64,6 +64,7 @@ export interface Effect {
   readonly paid: number;
 }
 
+/** The effects of the interventions in a run, from {@link attribute}. */
 export interface Attribution {
   /** The score of the run itself. */
   readonly base: number;
