@@ -46,6 +46,9 @@ export { type Verification, verifyExperiment } from "./experiment/verify.ts";
 // The turn or the message that decided a run.
 export { attribute, type Attribution, type Intervention } from "./attribution/attribute.ts";
 
+// The memory that a population takes.
+export { assertPopulationFits, populationNeed } from "./population-need.ts";
+
 // Models without a provider, in the place of live ones.
 export { noisyOracle, type Policy, policyModel } from "./policy/policy-model.ts";
 export { fitSurrogate, surrogateModel } from "./policy/surrogate.ts";

@@ -25,7 +25,7 @@ import type { SnapshotWriterParts } from "./snapshot/snapshot.ts";
 import type { OwnRun } from "./own-run.ts";
 import type { Journal } from "./record/journal.ts";
 import type { OwnedRun } from "./record/run-log.ts";
-import type { RunState, ShardRange } from "./record/run-state.ts";
+import type { RunState } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
 import type { Driver } from "./schedulers/drive.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -187,8 +187,6 @@ export interface RunBacking {
   readonly mode?: StepDoor["mode"];
   /** Replaces the scheduler in a replay. */
   readonly driver?: Driver;
-  /** The roles that act in this process, if the run has shards. Default: all. */
-  readonly shard?: ShardRange;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
   /** Replaces the edge policies in a replay. */

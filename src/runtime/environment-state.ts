@@ -25,7 +25,7 @@ import {
 import { recordedEdges } from "./edges/edge-policy.ts";
 import { maskedRules } from "./record/rewritten-event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { roundsLeftOf, RunState, type ShardRange } from "./record/run-state.ts";
+import { roundsLeftOf, RunState } from "./record/run-state.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
 import { progressOf } from "./stop-condition.ts";
 import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot.ts";
@@ -71,7 +71,7 @@ export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   return { roundsLeft: roundsLeftOf(state, rounds), lastTick: () => from + ticks, checkpoint, signal };
 }
 
-export function freshState(options: EnvironmentOptions, shard?: ShardRange): RunState {
+export function freshState(options: EnvironmentOptions): RunState {
   const { journal, id = journal === undefined ? "environment" : freshRunId((options.clock ?? systemClock).now()) } = options;
   const state = new RunState(id, options.memory !== false);
   state.seed = String(options.seed ?? nextSeed());
@@ -81,7 +81,6 @@ export function freshState(options: EnvironmentOptions, shard?: ShardRange): Run
   state.arrival = options.delivery ?? "hire";
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
   state.edges = rules.edges;
-  state.shard = shard;
   state.scope = presentMeter()?.scope;
   measureMailboxes(state);
   return state;

@@ -97,7 +97,7 @@ export class Environment {
     this.description = options.description ?? "";
     this.#options = options;
     const clock = options.clock ?? systemClock;
-    const state = backing.state ?? freshState(options, backing.shard);
+    const state = backing.state ?? freshState(options);
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
     const logger = options.logger ?? new RunWarnings(mask);

@@ -221,7 +221,6 @@ export function firstWarnings(
   state: RunState,
   edges: readonly EdgePolicy[] | undefined,
 ): readonly FirstWarning[] {
-  if ((state.shard?.from ?? 0) > 0) return [];
   return [
     ...hired.idle.map(({ card: { name } }): FirstWarning => [
       name,

@@ -54,7 +54,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   server: ["zod", "hono", "@hono/node-server"],
   fleet: ["zod"],
   edges: [],
-  shards: [],
   research: [],
 };
 /** Edges that stand on what programs get too: of the core the kernel alone, of other edges their doors. */

@@ -16,8 +16,6 @@ const examples = readdirSync(folder, { recursive: true, encoding: "utf8" }).filt
 const withoutRuns = ["10-agent.ts", "13-nets.ts", "14-planning-flow.ts", "15-mcp.ts", "27-verify.ts", "39-from-openmanus.ts"];
 /** Its record has the id and the times of an earlier run, which it recalls. */
 const recalling = ["09-memory.ts"];
-/** Its threads print too, each when it comes to it. */
-const threaded = ["33-populations.ts"];
 
 interface Recorded {
   readonly printed: readonly string[];
@@ -31,11 +29,7 @@ async function recorded(file: string, node: string, concurrency: number): Promis
   const env = { ...process.env, SEED: "17", RECORD_CONCURRENCY: String(concurrency), RECORD_FILE: out };
   if (recalling.includes(file)) Object.assign(env, { RECORD_STILL: "yes" });
   const { stdout } = await promisify(execFile)(node, ["--import", preload, path], { env, maxBuffer: 2 ** 26 });
-  const lines = stdout.split("\n");
-  return {
-    printed: threaded.includes(file) ? lines.toSorted() : lines,
-    hashes: JSON.parse(readFileSync(out, "utf8")) as Recorded["hashes"],
-  };
+  return { printed: stdout.split("\n"), hashes: JSON.parse(readFileSync(out, "utf8")) as Recorded["hashes"] };
 }
 
 describe("the records of examples are equal at every concurrency, in every process, and under two versions of Node", () => {

@@ -41,6 +41,25 @@ describe("a population of step roles", () => {
     expect(await workOfEachMessage(900, 2)).toBeLessThan(small * 1.2);
   });
 
+  it.each(["single", { name: "poisson", rate: 1 }, "sequential"] as const)(
+    "does little more work for the choice of one role of %o when it is fifteen times as large",
+    async (scheduler) => {
+      const role = defineRole({ name: "One", watch: ["Start"], step: (_state, _message, out) => void out.say("go", { sendTo: "<self>" }) });
+      const workOfEachTurn = async (n: number): Promise<number> => {
+        const environment = new Environment({ seed: 1, memory: false, scheduler });
+        for (let index = 0; index < n; index += 1) environment.addRole(role, { name: `r${index}` });
+        environment.publishMessage(createMessage("go", { causeBy: "Start" }));
+        await environment.run({ rounds: 2 });
+        const before = environment.state.activations;
+        const work = await workOf(() => environment.run({ rounds: 2 }));
+        return work / (environment.state.activations - before);
+      };
+      await workOfEachTurn(20);
+      const few = await workOfEachTurn(60);
+      expect(await workOfEachTurn(900)).toBeLessThan(few * 1.5);
+    },
+  );
+
   it("RunState.S6 counts the room in mailboxes only where more messages wait than one holds, however many were read", async () => {
     await workOfEachMessage(20, 2);
     const unbounded = await workOfEachMessage(60, 20);

@@ -55,7 +55,6 @@ function arrive(state: RunState, messages: Pending[]): void {
   }
 }
 
-/** The order of a message depends on no other message, so a shard orders its part as a single environment does. */
 function shuffled(state: RunState, messages: readonly Pending[]): readonly Pending[] {
   const seed = seedNow(state);
   const placed = messages.map((pending) => ({ pending, drawn: new LightStream(seed, pending.sent.message.id, state.tick).next() }));

@@ -163,7 +163,6 @@ function end(state: RunState, { status, error }: RunEnded): void {
 
 function publish(state: RunState, event: MessagePublished): void {
   const sent = sentIn(event);
-  if (event.order !== undefined) return send(state, { order: event.order, sent }, true);
   state.outside += 1;
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.fromOutside.set(sent.message.id, sent);

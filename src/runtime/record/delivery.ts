@@ -1,7 +1,7 @@
 import { ROUTE_TO_ALL } from "../../message/address.ts";
 import { MAILBOX_LIMIT, type Mailbox } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
-import { roleOf, OUTSIDE, type RunState, type Pending, noFaults, type ShardRange } from "./run-state.ts";
+import { roleOf, OUTSIDE, type RunState, type Pending, noFaults } from "./run-state.ts";
 import { arrivedMessage, countAtOnce, countFaults, eachRecipient, timesFor } from "../edges/arrivals.ts";
 import type { EdgeFault, Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
@@ -100,7 +100,6 @@ export function measureMailboxes(state: RunState): void {
 }
 
 function putIntoMailbox(state: RunState, role: RoleState, message: Message): void {
-  if (state.shard !== undefined && !isInShard(state.shard, role)) return;
   const { isCrashed } = role;
   if (isCrashed || !role.isHired)
     return void state.dead.push({ message, reason: { kind: isCrashed ? "crashed" : "retired", role: role.name } });
@@ -114,11 +113,6 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message): voi
   state.unread += 1;
   state.ready.add(role);
   if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
-}
-
-/** True for a role that acts in this process; other shards have the other mailboxes. */
-function isInShard(shard: ShardRange, { index }: RoleState): boolean {
-  return index >= shard.from && index < shard.to;
 }
 
 /** Drops the oldest of the least urgent messages, except those that the present activation has taken. */
@@ -289,10 +283,8 @@ export function inOrderOfTicks({ delayed }: Pick<RunState, "delayed">): Delayed[
 }
 
 export function delay(state: RunState, pending: Pending, due: number): void {
-  const one: Delayed = { due, nth: state.delays, ...pending };
-  state.delayed.add(one, due);
+  state.delayed.add({ due, nth: state.delays, ...pending }, due);
   state.delays += 1;
-  state.shard?.delayed?.(one);
 }
 
 export function dueAt(state: RunState, tick: number): readonly Delayed[] {

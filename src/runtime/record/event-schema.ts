@@ -197,8 +197,6 @@ const openings = (parts: Parts, { bounds, forkPoint, hiredRole, json, recordedEd
     ...sentFields(parts),
     /** The message came while a round was under way, and waits for its end. */
     atBarrier: yes,
-    /** Index of the sender in the order of hiring, if a role sent it that acts in another shard of the run. */
-    order: whole.exactOptional(),
   },
 });
 

@@ -10,7 +10,7 @@ type EventType = (typeof EVENT_TYPES)[number];
 /** The end of a run. */
 export type RunStatus = PartOf<"status">;
 /** A routed message. */
-export type Sent = Omit<BodyOf<"message">, "type" | "atBarrier" | "order">;
+export type Sent = Omit<BodyOf<"message">, "type" | "atBarrier">;
 /** A change of a memory. */
 export type RecordedMemoryOp = PartOf<"memoryOp">;
 /** A role as the start of a run records it. */

@@ -10,6 +10,7 @@ import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.
 import type { Delayed } from "./delivery.ts";
 import type { LostTry } from "./lost-tries.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStarted, RunStatus, Sent, RecordedEdge } from "./event.ts";
+import { ReadyRoles } from "./ready-roles.ts";
 import type { FailedActivations } from "./run-summary.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 import type { TurnPhase, TurnStart } from "./turn-count.ts";
@@ -47,15 +48,6 @@ export interface Pending {
   readonly sent: Sent;
   /** A delayed arrival of a message that is already in the history. */
   readonly part?: true;
-}
-
-/** The roles of a shard: a part of the order of hiring. */
-export interface ShardRange {
-  readonly from: number;
-  /** The index after the last one. */
-  readonly to: number;
-  /** Called with every message that begins to wait for a tick. */
-  readonly delayed?: (one: Delayed) => void;
 }
 
 const noBounds: RecordedBounds = Object.freeze({});
@@ -107,9 +99,7 @@ export class RunState {
   teamChanges: number = 0;
   /** Every role that was ever hired. */
   readonly roles: Map<string, RoleState> = new Map();
-  /** The roles that act and get mail in this shard of the run. Undefined: all. */
-  shard: ShardRange | undefined;
-  readonly ready: Set<RoleState> = new Set();
+  readonly ready: ReadyRoles = new ReadyRoles();
   /** Activations that have ended in the present round. */
   acted: number = 0;
   /** The stages of the present round that have ended. */

@@ -1,5 +1,6 @@
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import { delayedOf, inOrderOfTicks } from "./delivery.ts";
+import { ReadyRoles } from "./ready-roles.ts";
 import { RoleState } from "./role-state.ts";
 import { RunState } from "./run-state.ts";
 
@@ -8,7 +9,7 @@ export type StateForm = ReturnType<typeof formOf>;
 
 /** Returns the form of a state. Mutable parts are copied; messages, definitions and steps are shared. */
 export function formOf(state: RunState) {
-  const { roles, ready, justDropped, delayed: _delayed, ledger, byRole, byModel, shard: _shard, ...members } = state;
+  const { roles, ready, justDropped, delayed: _delayed, ledger, byRole, byModel, ...members } = state;
   return {
     ...copied(members),
     roles: Array.from(roles.values(), (role) => role.form()),
@@ -27,7 +28,7 @@ export function stateFrom(form: StateForm): RunState {
   const all = roles.map((role, index) => RoleState.of(role, index));
   return Object.assign(new RunState(form.runId, form.hasHistory), copied(members), {
     roles: new Map(all.map((role) => [role.name, role])),
-    ready: new Set(ready.map((index) => roleAt(all, index))),
+    ready: ReadyRoles.of(ready.map((index) => roleAt(all, index))),
     justDropped: justDropped.map((one) => ({ ...one, role: roleAt(all, one.role) })),
     delayed: delayedOf(delayed),
     ledger: Ledger.fromJSON(ledger),

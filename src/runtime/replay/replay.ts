@@ -8,7 +8,8 @@ import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, Sent, Step
 import type { EdgeDecisions } from "../edges/edge-policy.ts";
 import type { OpenQuestion, AnswerSource } from "../steps/answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { DriveEnd, Driver, DriverHost, TurnEnd } from "../schedulers/drive.ts";
+import type { Engine } from "../engine.ts";
+import type { DriveEnd, Driver, TurnEnd } from "../schedulers/drive.ts";
 
 /** Failures with a cause outside the replayed code: time, and the death of the process. */
 const OUTER_FAILURES: ReadonlySet<string> = new Set(["TimeoutError TIMEOUT", "StepError POISONED", "UsageError EDGE_FAILED"]);
@@ -106,7 +107,7 @@ export class Replay implements Driver, AnswerSource, EdgeDecisions {
     return order === undefined ? this.#shared.get(act)?.has(key) !== true : order.includes(key);
   }
 
-  async run(host: DriverHost): Promise<DriveEnd> {
+  async run(host: Engine): Promise<DriveEnd> {
     for await (const read of this.#record) {
       const event = deepFreeze(read);
       if (host.scope.ended !== undefined) return "interrupted";
@@ -127,7 +128,7 @@ export class Replay implements Driver, AnswerSource, EdgeDecisions {
     else if (isEnd(event)) this.#shared.delete(event.act);
   }
 
-  async #liveAgain(event: ActEnded | ActFailed, host: DriverHost): Promise<TurnEnd> {
+  async #liveAgain(event: ActEnded | ActFailed, host: Engine): Promise<TurnEnd> {
     const log = this.#log();
     if (log.state.roles.get(event.role)?.open === undefined) log.record(beginningOf(event, log.state, this.#now));
     this.#current = event;

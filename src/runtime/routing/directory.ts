@@ -53,6 +53,7 @@ export class Directory {
   readonly #lists = new Map<string, readonly string[]>();
   #keptNames = 0;
   #keptAt = 0;
+  #added = 0;
 
   constructor(state: Membership, definitions: readonly unknown[]) {
     this.#state = state;
@@ -63,7 +64,13 @@ export class Directory {
   add(role: Recipient, listening: Listening): void {
     const group = this.#groups.get(listening) ?? this.#newGroup(listening);
     group.push(role);
+    this.#added += 1;
     if (this.#lists.size > 0) this.#forgetLists();
+  }
+
+  /** True if every role of the run has a definition. */
+  get isComplete(): boolean {
+    return this.#added === this.#state.roles.size;
   }
 
   route(message: Routed, publisher: string = message.sentFrom, at: number = this.#state.teamChanges): Recipients {

@@ -5,7 +5,8 @@ import { isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { OUTSIDE, roundsOf } from "../record/run-state.ts";
 import type { RoleState } from "../record/role-state.ts";
-import type { DriveEnd, DriverHost } from "./drive.ts";
+import type { Engine } from "../engine.ts";
+import type { DriveEnd } from "./drive.ts";
 import type { MessageInFlight, Scheduler, SchedulerView } from "./scheduler.ts";
 
 const STEPS_PER_PAUSE = 256;
@@ -18,12 +19,12 @@ const STEPS_PER_PAUSE = 256;
  */
 export class ChoiceRun {
   readonly #scheduler: Scheduler;
-  readonly #host: DriverHost;
+  readonly #host: Engine;
   readonly #aside = new Set<RoleState>();
   readonly #names: string[] = [];
   readonly #outside = new Map<string, string>();
 
-  constructor(scheduler: Scheduler, host: DriverHost) {
+  constructor(scheduler: Scheduler, host: Engine) {
     this.#scheduler = scheduler;
     this.#host = host;
   }
@@ -81,7 +82,17 @@ export class ChoiceRun {
     let [stream, streams]: [Random?, RandomStream?] = [];
     const owner = ["scheduler", activations, choices];
     return {
-      ...{ ready: Object.freeze(ready), inFlight: Object.freeze(this.#inFlight()), choices, round, stage, tick, acted, running: 0 },
+      ...{
+        ready: Object.freeze(ready),
+        count: ready.length,
+        inFlight: Object.freeze(this.#inFlight()),
+        choices,
+        round,
+        stage,
+        tick,
+        acted,
+        running: 0,
+      },
       random: () => (stream ??= randomStream(seed, ...owner))(),
       stream: (name) => (streams ??= namedStream(seed, ...owner)).split(name),
     };

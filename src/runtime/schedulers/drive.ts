@@ -1,6 +1,5 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import type { Cancellation } from "../../kernel/cancellation.ts";
 import { namedStream, type Random, type RandomStream, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Engine } from "../engine.ts";
@@ -14,29 +13,8 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
-/** The engine, or the shard of one, that a driver runs. */
-export interface DriverHost extends Pick<
-  Engine,
-  | "state"
-  | "concurrency"
-  | "roundsLeft"
-  | "lastTick"
-  | "midRound"
-  | "checkpoint"
-  | "resumed"
-  | "mayAct"
-  | "isPlain"
-  | "turn"
-  | "advance"
-  | "choose"
-  | "onMail"
-> {
-  readonly scope: Pick<Cancellation, "ended">;
-  endRound(stages: number): void | Promise<void>;
-}
-
 export interface Driver {
-  run(host: DriverHost): Promise<DriveEnd>;
+  run(host: Engine): Promise<DriveEnd>;
 }
 
 const TURNS_PER_PAUSE = 128;
@@ -59,18 +37,22 @@ interface Batch {
  * ScheduledRun.S3 (`#turned`) if messages are delivered by the `round`, a failing role does not stop the other roles of its round from acting.
  * ScheduledRun.S4 (`#startNext`) a synchronous turn creates no promise.
  * ScheduledRun.S5 (`#jump`, `isDue`) the clock jumps to the tick of the next delayed message only when no other work is left.
- * ScheduledRun.S6 (`#ready`, `#sweep`, `#drawn`) a choice follows from the state. So a run stopped between two activations resumes with the same
+ * ScheduledRun.S6 (`#ready`, `#nextInOrder`, `#sweep`, `#drawn`) a choice follows from the state. So a run stopped between two activations resumes with the same
  * choices if the scheduler chooses one role, or all of `ready` in their order, or sweeps. After any other choice of several roles the scheduler
  * chooses again, with the random numbers of that moment.
  */
 class ScheduledRun {
   readonly #scheduler: Scheduler;
-  readonly #host: DriverHost;
+  readonly #host: Engine;
   readonly #byRounds: boolean;
   readonly #hasRounds: boolean;
   readonly #isSwept: boolean;
   readonly #isSerial: boolean;
+  readonly #isAll: boolean;
+  /** True for a sweep in the order of hiring. */
+  readonly #isInOrder: boolean;
   #swept = -1;
+  #sweptTo = -1;
   readonly #aside = new Set<RoleState>();
   #running = 0;
   #turns = 0;
@@ -83,13 +65,15 @@ class ScheduledRun {
   #streams: RandomStream | undefined;
   readonly #named = (name: string): RandomStream => (this.#streams ??= namedStream(this.#host.state.seed, ...this.#choice)).split(name);
 
-  constructor(scheduler: Scheduler, host: DriverHost) {
+  constructor(scheduler: Scheduler, host: Engine) {
     this.#scheduler = scheduler;
     this.#host = host;
     this.#byRounds = scheduler.delivers === "round";
     this.#hasRounds = this.#byRounds || scheduler.clock === "rounds";
     this.#isSwept = scheduler.turns === "sweep";
     this.#isSerial = this.#isSwept || scheduler.turns === "serial";
+    this.#isAll = scheduler.select === everyone && !this.#isSwept;
+    this.#isInOrder = scheduler.select === everyone && this.#isSwept;
   }
 
   async run(): Promise<DriveEnd> {
@@ -114,11 +98,10 @@ class ScheduledRun {
       else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
       mayStop = false;
       if (this.#end === undefined && host.state.delayed.size > 0 && isDue(host.state)) host.advance(host.state.tick);
-      const ready = this.#end === undefined ? this.#ready() : [];
-      if (ready.length > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
-      else if (ready.length > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick()) this.#end = "checkpoint";
-      const isAll = this.#scheduler.select === everyone && !this.#isSwept;
-      const roles = this.#end !== undefined ? none : isAll ? ready : this.#chosen(ready);
+      const ready = this.#end === undefined ? this.#ready() : nobody;
+      if (ready.count > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
+      else if (ready.count > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick()) this.#end = "checkpoint";
+      const roles = this.#end !== undefined ? none : this.#isAll ? ready.list() : this.#chosen(ready);
       if (roles === undefined) continue;
       const batch = { roles, started: 0 };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
@@ -126,17 +109,14 @@ class ScheduledRun {
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
-      else if (ready.length === 0 && !host.midRound && host.state.delayed.size === 0) return "idle";
+      else if (ready.count === 0 && !host.midRound && host.state.delayed.size === 0) return "idle";
       else if (host.roundsLeft() <= 0) return "rounds";
       else {
         // A stop or a message that results from a promise of this round takes effect before the round ends.
         await Promise.resolve();
         if (host.scope.ended !== undefined) continue;
-        if (ready.length === 0 && !host.midRound) this.#jump();
-        else {
-          const ended = this.#endRound(ready.length);
-          if (ended !== undefined) await ended;
-        }
+        if (ready.count === 0 && !host.midRound) this.#jump();
+        else this.#endRound(ready.count);
         await Promise.resolve();
         mayStop = host.state.stage === 0;
       }
@@ -150,10 +130,17 @@ class ScheduledRun {
     this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft()) : due);
   }
 
-  #ready(): RoleState[] {
-    const { state } = this.#host;
+  #ready(): Ready {
+    const { state, directory } = this.#host;
     // All chosen roles act before others are chosen.
-    if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return [];
+    if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return nobody;
+    if (this.#isInOrder) return readyAmong(this.#nextInOrder());
+    if (this.#hasRounds || this.#aside.size > 0 || !directory.isComplete) return readyAmong(this.#listed());
+    return { count: state.ready.size, list: () => this.#listed(), at: (index) => state.ready.at(index) };
+  }
+
+  #listed(): RoleState[] {
+    const { state } = this.#host;
     // Roles whose mail came in this round are behind those that had mail when it began.
     let early = state.roundStart === undefined || this.#isSwept ? Infinity : state.roundStart.ready - state.acted;
     const ready: RoleState[] = [];
@@ -170,25 +157,42 @@ class ScheduledRun {
   }
 
   /** Returns the roles that act next; undefined if the clock moved instead, which may make other roles ready. */
-  #chosen(ready: readonly RoleState[]): readonly RoleState[] | undefined {
-    if (ready.length === 0) return ready;
+  #chosen(ready: Ready): readonly RoleState[] | undefined {
+    if (ready.count === 0) return none;
+    if (this.#isInOrder) return this.#begun(ready.list());
     if (this.#isSwept) return this.#sweep();
-    return this.#scheduler.wait === undefined ? this.#selected(this.#view(ready)) : this.#drawn(ready);
+    return this.#scheduler.wait === undefined ? this.#selected(ready, this.#view(ready)) : this.#drawn(ready);
+  }
+
+  /** Returns the role after the one that acted last in this round, so that a pass looks at no role without mail. */
+  #nextInOrder(): readonly RoleState[] {
+    const { round, acted, roundStart, lastActed, ready } = this.#host.state;
+    if (this.#swept !== round) this.#sweptTo = acted === 0 ? -1 : lastActed;
+    let role = ready.after(this.#sweptTo);
+    while (role !== undefined && !this.#mayBegin(role)) role = ready.after(role.index);
+    return role === undefined || role.index >= (roundStart?.roles ?? Infinity) ? none : [role];
+  }
+
+  #begun(roles: readonly RoleState[]): readonly RoleState[] {
+    this.#swept = this.#host.state.round;
+    this.#sweptTo = roles[0]?.index ?? this.#sweptTo;
+    return roles;
   }
 
   #sweep(): readonly RoleState[] {
     const { round, acted, roundStart, lastActed, roles } = this.#host.state;
     if (this.#swept === round) return [];
     this.#swept = round;
-    const order = this.#selected(this.#view([...roles.values()].slice(0, roundStart?.roles)));
+    const all = readyAmong([...roles.values()].slice(0, roundStart?.roles));
+    const order = this.#selected(all, this.#view(all));
     return acted === 0 ? order : order.slice(order.findIndex(({ index }) => index === lastActed) + 1);
   }
 
-  #drawn(ready: readonly RoleState[]): readonly RoleState[] | undefined {
+  #drawn(ready: Ready): readonly RoleState[] | undefined {
     const { state } = this.#host;
     const { next, tick } = state;
-    const known = next === undefined ? undefined : ready.find(({ name }) => name === next);
-    if (known !== undefined) return [known];
+    const known = next === undefined ? undefined : state.roles.get(next);
+    if (known !== undefined && state.ready.has(known) && this.#mayBegin(known)) return [known];
     const view = this.#view(ready);
     const pause = this.#scheduler.wait?.(view);
     const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
@@ -202,18 +206,21 @@ class ScheduledRun {
       this.#host.advance(due);
       return undefined;
     }
-    const chosen = this.#selected(view);
-    if (chosen.length !== 1) throw badChoice(this.#scheduler.name, ready.length, undefined);
+    const chosen = this.#selected(ready, view);
+    if (chosen.length !== 1) throw badChoice(this.#scheduler.name, ready.count, undefined);
     this.#host.advance(tick + pause, chosen[0]?.name);
     return chosen;
   }
 
-  #view(ready: readonly RoleState[]): SchedulerView & { readonly ready: readonly RoleState[] } {
+  #view(among: Ready): SchedulerView {
     const { round, stage, tick, acted, choices } = this.#host.state;
     this.#stream = undefined;
     this.#streams = undefined;
     return {
-      ...{ ready: Object.freeze(ready), inFlight: none, choices, round, stage, tick, acted },
+      get ready() {
+        return Object.freeze(among.list());
+      },
+      ...{ count: among.count, inFlight: none, choices, round, stage, tick, acted },
       ...{ running: this.#running, random: this.#random, stream: this.#named },
     };
   }
@@ -226,15 +233,13 @@ class ScheduledRun {
   }
 
   /** @throws UsageError `SCHEDULER_CHOICE` for a value that is not an unchosen index of the list */
-  #selected(view: SchedulerView & { readonly ready: readonly RoleState[] }): readonly RoleState[] {
-    const { ready } = view;
+  #selected(ready: Ready, view: SchedulerView): readonly RoleState[] {
     const chosen: RoleState[] = [];
-    const isTaken = new Uint8Array(ready.length);
+    const taken = new Set<number>();
     for (const index of this.#scheduler.select(view)) {
-      const role = typeof index === "number" ? ready[index] : undefined;
-      if (typeof index !== "number" || role === undefined || isTaken[index] === 1)
-        throw badChoice(this.#scheduler.name, ready.length, index);
-      isTaken[index] = 1;
+      const role = typeof index === "number" && Number.isInteger(index) ? ready.at(index) : undefined;
+      if (typeof index !== "number" || role === undefined || taken.has(index)) throw badChoice(this.#scheduler.name, ready.count, index);
+      taken.add(index);
       chosen.push(role);
     }
     return chosen;
@@ -302,13 +307,25 @@ class ScheduledRun {
   }
 
   /** @throws UsageError `SCHEDULER_CHOICE` if there are no rounds and the run could never continue */
-  #endRound(ready: number): void | Promise<void> {
+  #endRound(ready: number): void {
     if (!this.#hasRounds) throw badChoice(this.#scheduler.name, ready, undefined);
-    return this.#host.endRound(this.#scheduler.stages ?? 1);
+    this.#host.endRound(this.#scheduler.stages ?? 1);
   }
 }
 
+/** The roles that may act now. Its list is made when a scheduler reads it. */
+interface Ready {
+  readonly count: number;
+  list(): readonly RoleState[];
+  at(index: number): RoleState | undefined;
+}
+
+function readyAmong(roles: readonly RoleState[]): Ready {
+  return { count: roles.length, list: () => roles, at: (index) => roles[index] };
+}
+
 const none: readonly never[] = Object.freeze([]);
+const nobody: Ready = readyAmong(none);
 
 function isDue({ delayed, tick }: RunState): boolean {
   return delayed.first !== undefined && delayed.first <= tick;

@@ -51,6 +51,8 @@ export type MessageFate = Omit<ChoiceMade, "type">;
 
 export const everyone: Scheduler["select"] = ({ ready }) => ready.keys();
 
+const anyone: Scheduler["select"] = ({ count, random }) => [Math.floor(random() * count)];
+
 const rounds: Scheduler = { name: "rounds", delivers: "round", select: everyone };
 
 const eager: Scheduler = { name: "eager", delivers: "turn", select: everyone };
@@ -63,7 +65,7 @@ const sequential: Scheduler = { name: "sequential", ...swept, select: everyone }
 
 const shuffled: Scheduler = { name: "shuffled", ...swept, select: ({ ready, random }) => shuffle([...ready.keys()], random) };
 
-const single: Scheduler = { name: "single", delivers: "turn", turns: "serial", select: ({ ready, random }) => [placeIn(ready, random)] };
+const single: Scheduler = { name: "single", delivers: "turn", turns: "serial", select: anyone };
 
 const events: Scheduler = { name: "events", delivers: "turn", clock: "time", turns: "serial", select: everyone };
 
@@ -113,8 +115,8 @@ function poisson(rate: unknown): Scheduler {
     clock: "time",
     turns: "serial",
     // The first event of n independent processes has the same distribution as that of one process with their total rate.
-    wait: ({ ready, random }) => -Math.log(1 - random()) / (rate * ready.length),
-    select: ({ ready, random }) => [placeIn(ready, random)],
+    wait: ({ count, random }) => -Math.log(1 - random()) / (rate * count),
+    select: anyone,
   };
 }
 
@@ -147,7 +149,7 @@ function messagesFollowing(follow: readonly MessageFate[]): Scheduler {
       const index = fate === undefined ? -1 : inFlight.findIndex((one) => one.to === role && (one.id === id || one.message.id === id));
       if (fate !== undefined && index >= 0) return [{ fate, index }];
       const next = [...inFlight.keys()].filter((place) => inFlight[place]?.isNext);
-      return next.length === 0 ? [] : [{ fate: "delivered", index: next[placeIn(next, random)] ?? 0 }];
+      return next.length === 0 ? [] : [{ fate: "delivered", index: next[Math.floor(random() * next.length)] ?? 0 }];
     },
   };
 }
@@ -178,10 +180,6 @@ function stagesIn(given: unknown): readonly (readonly string[])[] {
 
 function invalid(what: string, expected: string, came: unknown, todo: string): UsageError {
   return new UsageError("SCHEDULER_INVALID", `Expected the ${what} to be ${expected}, got ${valueText(came)}. ${todo}`);
-}
-
-function placeIn({ length }: { readonly length: number }, random: () => number): number {
-  return Math.floor(random() * length);
 }
 
 /** Shuffles a list in place, every order with equal chance, and returns it. */

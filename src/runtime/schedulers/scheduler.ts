@@ -79,6 +79,8 @@ export interface SchedulerView {
   readonly inFlight: readonly MessageInFlight[];
   /** Fates and crashes that were chosen so far. */
   readonly choices: number;
+  /** The number of roles in `ready`. A scheduler that reads it and not `ready` chooses without a list of all of them. */
+  readonly count: number;
   /** Rounds that have ended. Always 0 without rounds. */
   readonly round: number;
   /** Stages of this round that have ended. */

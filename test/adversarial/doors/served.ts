@@ -1,8 +1,7 @@
 import { memoryJournal, Team, usd } from "../../../src/index.ts";
 import { createClient } from "../../../src/client/index.ts";
-import { shardedWorld } from "../../../src/shards/index.ts";
 import type { Door, Instances } from "./core.ts";
-import { is, role } from "./kit.ts";
+import { is } from "./kit.ts";
 import { any, or, whole } from "./right.ts";
 
 const limits = { concurrency: 1, requestsPerSecond: 1.5, requestsPerMinute: 1.5, tokensPerMinute: 1.5 };
@@ -11,7 +10,6 @@ const fetching = async () => new Response("{}", { headers: { "content-type": "ap
 const going = { onTeamChange: "refuse", rounds: 5, budget: 5, reuse: "all" };
 const calls = () => ({ signal: is.signal() });
 const journal = memoryJournal();
-const world = shardedWorld(() => ({ roles: [{ role: role() }], messages: ["go"] }));
 
 export const servedInstances: Instances = { RunClient: () => createClient({ url: "http://127.0.0.1:9", fetch: fetching }) };
 
@@ -84,22 +82,8 @@ export const served: Readonly<Record<string, Door>> = {
   byzantine: () => [or("A", 5, null, {}, [5]), () => undefined],
   crash: () => [or("A", 5, null, {}, [5])],
   partition: () => [["A"], ["B"]],
-  assertPopulationFits: () => [{ roles: 5, messages: 5, shards: 2 }],
-  populationNeed: () => [{ roles: 5, messages: 5, shards: 2 }],
-  runShards: () => [
-    {
-      module: "file:///dev/null/nowhere.mjs",
-      params: any({}),
-      shards: 2,
-      seed: or("s", {}, null),
-      rounds: 2,
-      record: true,
-      roundLimit: 5_000,
-      signal: is.signal(),
-    },
-  ],
-  environmentOf: () => [whole(world), { params: any({}), seed: or("s", {}, null), prepare: () => {} }],
-  shardedWorld: () => [() => ({})],
+  assertPopulationFits: () => [{ roles: 5, messages: 5 }],
+  populationNeed: () => [{ roles: 5, messages: 5 }],
   createClient: () => [{ url: "http://127.0.0.1:9", token: "t", fetch: fetching, patience: 5, clock: is.clock() }],
   "RunClient.team": () => [calls()],
   "RunClient.start": () => [{ idea: any("x") }, { ...calls(), key: "k" }],
