@@ -149,7 +149,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "lost-request (FM-2.5 ignored other agent's input: asked and never answered): Cy",
     "ping-pong (FM-1.3 step repetition, between roles): Ada, Ben",
   ],
-  "33-populations": [/^finished \d+$/, "true true"],
+  "33-populations": [/^finished \d+$/, "rounds", "true true"],
   "34-faults": [
     "loss 0: 1.00 sendings a letter, 1.00 expected, 0 messages lost",
     /^loss 0.1: 1\.2\d sendings a letter, 1.23 expected, \d+ messages lost$/,

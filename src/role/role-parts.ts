@@ -87,6 +87,7 @@ const roleParts: Parts = {
   planTasks: withAdvice(aFunction, "Write planTasks: (rc) => [{ id, instruction }]."),
   step: withAdvice(aFunction, "Write step: (state, message, out) => ({ ...state })."),
   steps: withAdvice(aFunction, "Write steps: (state, messages, out) => ({ ...state })."),
+  acts: withAdvice(kinds.oneOf("each round"), "Leave it out for a role that acts when it has mail."),
   state: aSchema,
   model: kinds.model,
   reactMode: withAdvice(kinds.oneOf(...modes), "Leave it out for the default."),

@@ -60,6 +60,7 @@ function buildSpec(role: Role): RoleSpec {
   const actions = actionsOf(role, reactions);
   const isStepRole = role.step !== undefined || role.steps !== undefined;
   if (isStepRole) assertStepAlone(role);
+  else if (role.acts !== undefined) throw notEachRound(role);
   const mode = isStepRole ? "step" : (role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react"));
   if (mode === "by_cause" && reactions.length === 0 && actions.length > 1) {
     throw new UsageError(
@@ -90,6 +91,13 @@ function buildSpec(role: Role): RoleSpec {
     initialState,
     join: mode === "react" || mode === "by_order" ? joinOf(role, actions, watch) : undefined,
   });
+}
+
+function notEachRound({ name }: Role): UsageError {
+  return new UsageError(
+    "ROLE_INVALID",
+    `Expected role ${name}, which acts in each round, to be a plain function over its state, got none. Write steps(state, messages, out) { ... }, or leave acts out.`,
+  );
 }
 
 function joinOf({ observeAll }: Role, [only, ...more]: readonly Action[], watch: readonly string[]): ReactionSpec | undefined {

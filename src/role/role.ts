@@ -92,12 +92,26 @@ export interface RoleOptions<S = CustomState> {
   /** A step role has no other parts: see {@link StepRoleOptions}. */
   readonly step?: never;
   readonly steps?: never;
+  readonly acts?: never;
 }
 
 const roleOptions: Known<RoleOptions> = {
   ...kinds.each(kinds.checked, "name", "profile", "goal", "constraints", "description", "watch", "actions", "reactions", "addresses"),
   ...kinds.each(kinds.checked, "reactMode", "maxReactLoop", "model", "state", "tools", "agent", "timeout", "budgetShare", "onFailure"),
-  ...kinds.each(kinds.checked, "memoryLimit", "mailbox", "memory", "observe", "think", "act", "react", "planTasks", "step", "steps"),
+  ...kinds.each(
+    kinds.checked,
+    "memoryLimit",
+    "mailbox",
+    "memory",
+    "observe",
+    "think",
+    "act",
+    "react",
+    "planTasks",
+    "step",
+    "steps",
+    "acts",
+  ),
   ...kinds.each(kinds.boolean, "observeAll", "human"),
 };
 
@@ -141,6 +155,8 @@ export class Role<S = CustomState> {
   readonly memoryLimit: number | undefined = undefined;
   readonly mailbox: Mailbox | undefined = undefined;
   readonly memory: RoleMemoryOptions | false | undefined = undefined;
+  /** See {@link StepsRoleOptions}. */
+  readonly acts: "each round" | undefined = undefined;
 
   /** Default: the messages in the inbox that are not in memory yet. */
   observe(rc: RoleContext<S>): Awaitable<readonly Message[]> {

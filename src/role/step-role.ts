@@ -78,11 +78,18 @@ export interface StepsRoleOptions<S = CustomState> extends Pick<RoleOptions<S>, 
    * The whole behavior of the role: called once for each activation, with all messages that it takes, without waiting. It must be a function
    * of its arguments, as `step` of {@link StepRoleOptions}. A message that it sends has all these messages as its parents by default.
    *
-   * @param messages one or more, in the order in which they came, a frozen list
+   * @param messages one or more (none too for a role that acts in each round), in the order in which they came, a frozen list
    * @returns the next state, plain JSON; undefined for no change
    */
   steps(state: Immutable<NoInfer<S>>, messages: readonly Message[], out: StepOut): Immutable<NoInfer<S>> | void | undefined;
   readonly step?: never;
+  /**
+   * `each round`: the role acts in every round, with mail or without, as agents of Mesa and turtles of NetLogo do; `messages` may be empty.
+   * Without rounds it may always act: under `single` and `poisson` it is drawn with mail or without. Under
+   * `messages` it acts when it has mail. A run with such a role is never idle:
+   * its limit of rounds (default 100), a stop condition or a signal ends it. Default: it acts when it has mail.
+   */
+  readonly acts?: "each round";
 }
 
 const LISTS = ["actions", "reactions"] as const;
@@ -96,6 +103,12 @@ export function assertStepAlone(role: Role): void {
     throw new UsageError(
       "ROLE_INVALID",
       `Expected role ${role.name} to have a ${name} function and nothing else to do, got ${part} too. Leave ${part} out, or write react instead of ${name}.`,
+    );
+  }
+  if (name === "step" && role.acts !== undefined) {
+    throw new UsageError(
+      "ROLE_INVALID",
+      `Expected role ${role.name}, which acts in each round, to have a steps function, got step, which is called for a message. Write steps(state, messages, out) { ... }.`,
     );
   }
   if (/^\[object (Async|Generator|AsyncGenerator)Function\]$/.test(Object.prototype.toString.call(role[name]))) {

@@ -196,7 +196,8 @@ function describe(spec: RoleSpec): HiredAs {
   // The description is the default prompt of an action. Code is no trait: a build may write the same function differently.
   const described = spec.actions.filter(({ description }) => description !== "");
   const texts = Object.fromEntries(described.map(({ name, description }) => [`action ${name}`, description]));
-  const all = { card, watch, addresses, observeAll, mode, actions, reactions, ...bound, ...texts };
+  const acts = role.acts === undefined ? {} : { acts: role.acts };
+  const all = { card, watch, addresses, observeAll, mode, actions, reactions, ...bound, ...acts, ...texts };
   const traits = jsonRoundTrip(all) as unknown as HiredAs["traits"];
   const fingerprint = contentHash(traits).slice(0, 32);
   const state = initialState as HiredAs["state"];

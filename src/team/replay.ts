@@ -38,7 +38,9 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   for (const { isOnTheWay, ...role } of arrivals) {
     if (state.roles.has(role.name)) continue;
     const later = addRoleState(state, role.name, role);
-    if (isOnTheWay) later.awaitHire();
+    if (!isOnTheWay) continue;
+    later.awaitHire();
+    state.ready.delete(later);
   }
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();

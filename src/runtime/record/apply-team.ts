@@ -11,8 +11,10 @@ export function hire(state: RunState, { roles }: RoleHired): void {
   for (const role of roles) {
     const known = state.roles.get(role.name);
     if (known?.isHired === true) throw damaged(`role ${role.name} was hired twice`);
-    (known ?? addRoleState(state, role.name, role)).join(state.teamChanges);
+    const hired = known ?? addRoleState(state, role.name, role);
+    hired.join(state.teamChanges);
     known?.hireAgain(role);
+    if (hired.isReady) state.ready.add(hired);
   }
   state.team = [...state.team, ...roles];
   measureMailboxes(state);
@@ -52,6 +54,8 @@ function leaveLine(state: RunState, role: RoleState): void {
 export function takeBack(state: RunState, known: RoleState, role: HiredRole): void {
   known.hireAgain(role);
   if (!known.isHired) known.join(state.teamChanges);
+  if (known.isReady) state.ready.add(known);
+  else state.ready.delete(known);
 }
 
 /** Steps of the activation in flight may have been paid. */

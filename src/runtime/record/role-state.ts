@@ -119,6 +119,8 @@ export class RoleState {
   readonly index: number;
   /** Activations that have ended. */
   n = 0;
+  /** True if it acts in each round, with mail or without. */
+  actsAlways: boolean;
   /** The last round in which it ended an activation; -1 for none. */
   ranIn = -1;
   /** Replaced and never changed. */
@@ -136,6 +138,7 @@ export class RoleState {
     this.index = index;
     this.custom = hired.state;
     this.#hired = hired;
+    this.actsAlways = hired.traits["acts"] !== undefined;
   }
 
   get hired(): HiredAs {
@@ -158,6 +161,7 @@ export class RoleState {
 
   hireAgain(hiredAgain: HiredAs): void {
     this.#rare = { ...this.#rare, hiredAgain };
+    this.actsAlways = hiredAgain.traits["acts"] !== undefined;
   }
 
   /** True while it belongs to the team. A retired role may still end its last activation. */
@@ -206,6 +210,11 @@ export class RoleState {
 
   get waiting(): number {
     return this.#mailbox?.size ?? 0;
+  }
+
+  /** True if it may act: it has mail, or acts in each round as a member of the team. */
+  get isReady(): boolean {
+    return this.waiting > 0 || (this.actsAlways && this.isHired && !this.isCrashed);
   }
 
   /** Number of waiting messages, from the first, that the present activation has taken or the next one will retry. */
@@ -299,6 +308,7 @@ export class RoleState {
     if (rare === undefined) return role;
     const { plan, workingMemory, ...others } = rare;
     role.#rare = { ...others, plan: Plan.fromJSON(plan) };
+    role.actsAlways = role.traits["acts"] !== undefined;
     for (const message of workingMemory) role.workingMemory.put(message);
     return role;
   }

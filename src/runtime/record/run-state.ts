@@ -56,7 +56,8 @@ const noBounds: RecordedBounds = Object.freeze({});
  * The state of a run: the fold of its events. It owns the states of its roles, the messages that wait for delivery, spending, and the
  * position of every activation. Definitions belong to the team. `apply` is its only writer.
  *
- * RunState.S1 (`ready`) `ready` has exactly the roles with mail, in the order of its arrival; a role that acted and still has mail is last.
+ * RunState.S1 (`ready`) `ready` has exactly the roles with mail and the hired ones that act in each round, in the order in which they became
+ * ready; a role that acted and is still ready is last.
  * RunState.S2 (`openActivation`) a role has at most one open activation.
  * RunState.S3 (`deliver`) a message waiting for the end of a round or for a choice is in `pending`, one waiting for a tick is in `delayed`, and a delivered
  * message is in the mailbox of each recipient.
@@ -214,6 +215,7 @@ export class RunState {
 export function addRoleState(state: RunState, name: string, hired: HiredAs): RoleState {
   const role = new RoleState(name, state.roles.size, hired);
   state.roles.set(name, role);
+  if (role.actsAlways) state.ready.add(role);
   if (hired.mailbox?.limit !== undefined) state.smallestMailbox = Math.min(state.smallestMailbox, hired.mailbox.limit);
   return role;
 }
@@ -246,7 +248,7 @@ export function isFinished(state: RunState): boolean {
   return phase.phase === "ended" && phase.status === "finished" && !hasMail(state);
 }
 
-/** True if a role has mail, or a message waits for a tick, a choice or the end of the round. */
+/** True if a role may act, or a message waits for a tick, a choice or the end of the round. */
 export function hasMail({ ready, delayed, pending }: RunState): boolean {
   return ready.size > 0 || delayed.size > 0 || pending.length > 0;
 }

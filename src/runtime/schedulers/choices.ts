@@ -40,7 +40,8 @@ export class ChoiceRun {
       if (host.scope.ended !== undefined) return "interrupted";
       if (mayStop && host.checkpoint?.() === true) return "checkpoint";
       mayStop = true;
-      const ready = [...state.ready].filter((role) => !this.#aside.has(role) && host.mayAct(role));
+      // A role that acts in each round would leave no step for a delivery.
+      const ready = [...state.ready].filter((role) => role.waiting > 0 && !this.#aside.has(role) && host.mayAct(role));
       const view = this.#view(ready);
       const chosen = [...this.#scheduler.select(view)];
       if (chosen.length === 0) return this.#rest(ready.length + view.inFlight.length);

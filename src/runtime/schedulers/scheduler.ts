@@ -34,7 +34,7 @@ export type ClockKind = "rounds" | "activations" | "time";
  */
 export type ArrivalOrder = "hire" | "shuffled" | "sender";
 
-/** A role with mail, as a scheduler sees it. */
+/** A role that may act, as a scheduler sees it: it has mail, or acts in each round. */
 export interface ReadyRole {
   readonly name: string;
   readonly profile: string;

@@ -112,7 +112,7 @@ class StepOutbox implements StepOut {
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
   readonly #started: StartedAct;
-  #message: Message | undefined;
+  #isOpen = false;
   #read = -1;
   #unanswered: string[] = [];
   #hasAnswered = true;
@@ -140,7 +140,7 @@ class StepOutbox implements StepOut {
     if (this.#hasAnswered) this.#unanswered = [message.id];
     else this.#unanswered.push(message.id);
     this.#hasAnswered = false;
-    this.#message = message;
+    this.#isOpen = true;
     this.#read += 1;
     this.#streams = undefined;
   }
@@ -148,16 +148,16 @@ class StepOutbox implements StepOut {
   /** All messages are read before the first answer. */
   readAll(messages: readonly Message[]): void {
     this.#unanswered = messages.map(({ id }) => id);
-    this.#message = messages.at(-1);
+    this.#isOpen = true;
     this.#read = 0;
   }
 
   close(): void {
-    this.#message = undefined;
+    this.#isOpen = false;
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    if (this.#message === undefined) throw new ContextClosedError(this.#started.act, "a message");
+    if (!this.#isOpen) throw new ContextClosedError(this.#started.act, "a message");
     const { name } = this.#role;
     const given = routedBy(fields, this.#spec.card.name, name);
     const { sendTo } = given;
