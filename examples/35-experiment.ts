@@ -1,21 +1,19 @@
 // An experiment: who has how much after some rounds in which everyone who has a coin gives one to a random person. Four cells of a grid, repeated
 // with common random numbers; then a table, a verification and a picture.
 import { z } from "zod";
-import { createMessage, defineRole, Environment, type Message, type RunProgress } from "troupe";
+import { defineRole, Environment, type RunProgress } from "troupe";
 import { experiment, experimentTable, gini, mean, plotSvg, runExperiment, verifyExperiment } from "troupe/research";
 
 // #region coins
 const names = (people: number) => Array.from({ length: people }, (_, index) => `p${index}`);
-const isCoin = ({ content }: Message) => content === "a coin";
-/** The coins of a person: a coin that was given in this round is still in the mail. */
-const owned = ({ state, inbox }: RunProgress, name: string) => Number(state(name)?.["coins"]) + inbox(name).filter(isCoin).length;
+const owned = ({ state, inbox }: RunProgress, name: string) => Number(state(name)?.["coins"]) + inbox(name).length;
 const personOf = (name: string, start: number, people: number) =>
   defineRole({
     name,
     state: z.object({ coins: z.number().default(start) }),
+    acts: "each round",
     steps({ coins }, messages, out) {
-      const had = coins + messages.filter(isCoin).length;
-      out.say("next", { sendTo: "<self>" });
+      const had = coins + messages.length;
       if (had > 0) out.say("a coin", { sendTo: `p${Math.floor(out.random() * people)}` });
       return { coins: Math.max(0, had - 1) };
     },
@@ -27,7 +25,6 @@ export const coins = experiment({
   reps: 5,
   world: ({ params: { people, start }, seed, concurrency }) =>
     new Environment({ seed, concurrency, memory: false }).addRoles(names(people).map((name) => personOf(name, start, people))),
-  begin: (market) => market.publishMessage(createMessage("begin", { sendTo: market.roleNames })),
   rounds: 100,
   collect: { poor: (progress, { params: { people } }) => mean(names(people).map((name) => Number(owned(progress, name) === 0))) },
   measure: ({ world, params: { people } }) => ({ gini: gini(names(people).map((name) => owned(world.progress, name))) }),
