@@ -12,10 +12,9 @@ const personOf = (name: string, start: number, people: number) =>
     name,
     state: z.object({ coins: z.number().default(start) }),
     acts: "each round",
-    steps({ coins }, messages, out) {
-      const had = coins + messages.length;
-      if (had > 0) out.say("a coin", { sendTo: `p${Math.floor(out.random() * people)}` });
-      return { coins: Math.max(0, had - 1) };
+    steps({ coins }, { length: given }, out) {
+      if (coins + given > 0) out.say("a coin", { sendTo: `p${Math.floor(out.random() * people)}` });
+      return { coins: Math.max(0, coins + given - 1) };
     },
   });
 
