@@ -16,6 +16,8 @@ import type { Announcer, Tell } from "./observers.ts";
 import type { ChoiceMade, MessagePublished } from "./record/event.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
+import { Lane, type LaneTools } from "./lane/lane.ts";
+import { failPoisoned } from "./poisoned.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
 import { assertRoomAt, assertRoomOutside } from "./record/delivery.ts";
@@ -23,8 +25,7 @@ import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
 import { type StartedAct, recordStart, type TurnResult, type TurnTools } from "./turn/commit.ts";
-import { takeTurn } from "./turn/turn.ts";
-import { failPoisoned } from "./poisoned.ts";
+import { type FailedAttempt, takeTurn } from "./turn/turn.ts";
 
 export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
   readonly edges: (() => EdgeDecisions | undefined | Promise<EdgeDecisions>) | undefined;
@@ -74,7 +75,8 @@ export class Engine {
   lastTick: () => number = () => Infinity;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
-  #tools: TurnTools;
+  #lane: Lane | undefined;
+  #tools: LaneTools;
   #running = 0;
   /** True once the process has died during an activation: the next activation may be the cause. */
   #hasDied = false;
@@ -100,7 +102,7 @@ export class Engine {
     this.#tools = this.#toolsFor(new CancellationScopes(undefined), false);
   }
 
-  #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
+  #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): LaneTools {
     const meter = presentMeter();
     this.#parts.answerer.worksWithin(meter?.policy);
     const pools = [...this.#gate.accounts.map(({ pool }) => pool), ...(meter?.pools ?? [])];
@@ -206,6 +208,10 @@ export class Engine {
     return !isCrashed && this.#parts.hired.definitions[index] !== undefined;
   }
 
+  get lane(): Lane {
+    return (this.#lane ??= new Lane(this.#tools)).with(this.#tools);
+  }
+
   isPlain({ index }: RoleState): boolean {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
   }
@@ -216,7 +222,7 @@ export class Engine {
   }
 
   /** Runs one activation with its retries, synchronously unless it waits. It never throws or rejects. */
-  turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
+  turn(role: RoleState, failed?: FailedAttempt): TurnEnd | Promise<TurnEnd> {
     const { name, index } = role;
     this.#running += 1;
     let result: TurnResult | Promise<TurnResult>;
@@ -224,7 +230,7 @@ export class Engine {
       const definition = this.#parts.hired.definitions[index];
       if (definition === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
       if (this.observed.has("role.active")) this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
-      result = takeTurn(this.#tools, definition, role);
+      result = takeTurn(this.#tools, definition, role, failed);
     } catch (error) {
       return this.#turned(name, { kind: "broken", error });
     }

@@ -86,6 +86,17 @@ describe("a population of step roles", () => {
     expect(await workOfEachTurn(600)).toBeLessThan(few * 1.5);
   });
 
+  it("does half the work for a message whose events nobody observes", async () => {
+    const environments = [ring(60), ring(60)];
+    environments[1]?.on("act.ended", () => undefined);
+    const work: number[] = [];
+    for (const environment of environments) {
+      await environment.run({ rounds: 2 });
+      work.push(await workOf(() => environment.run({ rounds: 20 })));
+    }
+    expect(work[0]).toBeLessThan((work[1] ?? 0) / 2);
+  });
+
   it("takes few bytes for a role that waits, and for its message", async () => {
     // Measured 720 with a message in each mailbox.
     expect(await heapOfEach(2_000, () => ring(2_000))).toBeLessThan(1_000);

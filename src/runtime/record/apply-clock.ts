@@ -26,7 +26,7 @@ export function beginRound(state: RunState): void {
   state.roundStart = { roles: state.roles.size, ready: state.ready.size };
 }
 
-function passRound(state: RunState): void {
+export function passRound(state: RunState): void {
   if (state.dead.length > state.deadBefore) orderDead(state);
   state.acted = 0;
   state.stage = 0;

@@ -105,6 +105,14 @@ interface RareParts {
 
 const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins: NO_JOINS, summary: NOTHING_SUMMED_UP });
 
+/** Messages that were delivered to roles, and are made when a role reads them. */
+export interface Post {
+  /** Raised by each delivery. */
+  readonly round: number;
+  countFor(index: number): number;
+  messagesFor(index: number): readonly Message[];
+}
+
 /**
  * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
@@ -130,6 +138,9 @@ export class RoleState {
   #alone: readonly string[] | undefined;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
+  #post: Post | undefined;
+  /** The delivery of the post whose messages it has. */
+  #collected = -1;
   #memory: Memory | undefined;
   #rare: RareParts = NO_PARTS;
 
@@ -205,11 +216,38 @@ export class RoleState {
   }
 
   get mailbox(): MessageQueue {
-    return (this.#mailbox ??= new MessageQueue());
+    const mailbox = (this.#mailbox ??= new MessageQueue());
+    if (this.#posted > 0) for (const message of this.collect()) mailbox.append(message);
+    return mailbox;
   }
 
   get waiting(): number {
+    return this.held + this.#posted;
+  }
+
+  /** The number of messages that it holds itself. */
+  get held(): number {
     return this.#mailbox?.size ?? 0;
+  }
+
+  get #posted(): number {
+    return this.#post === undefined || this.#post.round === this.#collected ? 0 : this.#post.countFor(this.index);
+  }
+
+  getPostFrom(post: Post): void {
+    this.#post = post;
+  }
+
+  /** Returns its messages of the last delivery. They are its own from now on. */
+  collect(): readonly Message[] {
+    if (this.#post === undefined || this.#post.round === this.#collected) return noNews;
+    this.#collected = this.#post.round;
+    return this.#post.messagesFor(this.index);
+  }
+
+  /** Called when it has read the messages of the last delivery. */
+  collected(): void {
+    this.#collected = this.#post?.round ?? -1;
   }
 
   /** True if it may act: it has mail, or acts in each round as a member of the team. */
@@ -230,7 +268,7 @@ export class RoleState {
 
   /** Returns the first `limit` waiting messages without taking them. Default: all. */
   news(limit: number = this.waiting): readonly Message[] {
-    return this.#mailbox === undefined ? noNews : this.#mailbox.first(limit);
+    return this.#mailbox === undefined && this.#posted === 0 ? noNews : this.mailbox.first(limit);
   }
 
   get memory(): Memory {

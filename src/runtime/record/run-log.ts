@@ -3,7 +3,7 @@ import { JournalError, MovedError } from "../../kernel/errors.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { Message } from "../../message/message.ts";
 import { applyNext, skipEvent } from "./apply.ts";
-import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
+import { type ActEnded, type Sent, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { masking, type Rewriting, rewritten } from "./rewritten-event.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
@@ -39,6 +39,9 @@ export interface RunLogParts {
 
 /** Macrotasks that an event waits for others: the release of an answer takes one, the steps that follow from it another. */
 const LINGER = 3;
+
+/** The events of a round of step roles. */
+const KINDS_OF_ACTS = ["act.ended", "round.ended"] as const;
 
 /**
  * Records the events of a run: numbers them, applies them at once and in order, and writes them later. It owns the events that are not durable
@@ -107,6 +110,24 @@ export class RunLog {
     const event = isMade ? { ...this.#envelope, ...rewritten(make(), this.#masking) } : undefined;
     skipEvent(this.state);
     if (event !== undefined) this.#send(event);
+  }
+
+  /** Returns a message as it is recorded. */
+  masked(sent: Sent): Sent {
+    const body = { type: "message" as const, ...sent };
+    const { type: _type, ...clean } = rewritten(body, this.#masking);
+    return clean;
+  }
+
+  /** True if every event is kept or observed. Else the state alone must follow the run. */
+  get isKept(): boolean {
+    return this.#owned !== undefined || KINDS_OF_ACTS.some((type) => this.#observer.observes(type));
+  }
+
+  /** Counts an event that the state reflects already, and nobody keeps. */
+  pass(): void {
+    if (this.state.justDropped.length > 0) this.state.justDropped = [];
+    skipEvent(this.state);
   }
 
   get now(): number {

@@ -121,8 +121,18 @@ const largeAndFrozen = new WeakSet<object>();
 function isHeld(value: object): boolean {
   if (largeAndFrozen.has(value)) return true;
   if (!Object.isFrozen(value)) return false;
-  if (!Array.isArray(value) && Object.keys(value).length > MANY_KEYS) largeAndFrozen.add(value);
+  if (!Array.isArray(value) && isLarge(value)) largeAndFrozen.add(value);
   return true;
+}
+
+/** Makes no list of the keys: most states have few. */
+function isLarge(value: object): boolean {
+  let count = 0;
+  for (const _key in value) {
+    count += 1;
+    if (count > MANY_KEYS) return true;
+  }
+  return false;
 }
 
 /** Returns the change from a state to the result of a step; undefined when both are equal. */

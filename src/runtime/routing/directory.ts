@@ -68,6 +68,12 @@ export class Directory {
     if (this.#lists.size > 0) this.#forgetLists();
   }
 
+  /** Returns the role that an address reaches by its name alone; undefined for any other address. */
+  named(address: string): Recipient | undefined {
+    const role = this.#byAddress.size > 0 && this.#byAddress.has(address) ? undefined : this.#state.roles.get(address);
+    return role !== undefined && this.#isMember(role, this.#state.teamChanges) ? role : undefined;
+  }
+
   /** True if every role of the run has a definition. */
   get isComplete(): boolean {
     return this.#added === this.#state.roles.size;

@@ -53,6 +53,8 @@ class ScheduledRun {
   readonly #isInOrder: boolean;
   #swept = -1;
   #sweptTo = -1;
+  /** The round after which the lane asked whether to continue. */
+  #asked = -1;
   readonly #aside = new Set<RoleState>();
   #running = 0;
   #turns = 0;
@@ -98,6 +100,12 @@ class ScheduledRun {
       else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
       mayStop = false;
       if (this.#end === undefined && host.state.delayed.size > 0 && isDue(host.state)) host.advance(host.state.tick);
+      if (this.#mayLane() && host.lane.fits) {
+        const { role, end } = await host.lane.run(() => this.#mayContinue());
+        if (role !== undefined && end !== undefined) this.#turned(role, end);
+        mayStop = !host.midRound && this.#asked !== host.state.round;
+        continue;
+      }
       const ready = this.#end === undefined ? this.#ready() : nobody;
       if (ready.count > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
       else if (ready.count > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick()) this.#end = "checkpoint";
@@ -121,6 +129,27 @@ class ScheduledRun {
         mayStop = host.state.stage === 0;
       }
     }
+  }
+
+  #mayLane(): boolean {
+    return this.#isAll && this.#byRounds && this.#end === undefined && this.#running + this.#aside.size === 0 && this.#hasTime;
+  }
+
+  /** Asked by the lane after a round. */
+  async #mayContinue(): Promise<boolean> {
+    await Promise.resolve();
+    const host = this.#host;
+    const paused = host.resumed?.();
+    if (paused !== undefined) await paused;
+    if (host.scope.ended !== undefined) return false;
+    this.#asked = host.state.round;
+    if (host.checkpoint?.() === true) this.#end ??= "checkpoint";
+    return this.#end === undefined && this.#hasTime;
+  }
+
+  get #hasTime(): boolean {
+    const { state, roundsLeft, lastTick } = this.#host;
+    return roundsLeft() > 0 && state.tick < lastTick();
   }
 
   #jump(): void {

@@ -5,7 +5,6 @@ import { LightStream, namedStream, type RandomStream } from "../../kernel/random
 import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Message, MessageFields } from "../../message/message.ts";
-import type { Role } from "../../role/role.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import type { Engine } from "../engine.ts";
@@ -13,7 +12,6 @@ import { changedState, heldState, stateChange } from "../record/state-change.ts"
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { delayedBy, dueOf, assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
-import type { RunState } from "../record/run-state.ts";
 import {
   type ActivationOutcome,
   assertNotDead,
@@ -35,13 +33,13 @@ import {
  * @throws the error that broke the journal
  */
 export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, started: StartedAct): TurnResult {
-  const out = new StepOutbox(tools, spec, role, started);
+  const out = new StepOutbox(tools, spec, role, started.at);
   let outcome: ActivationOutcome;
   try {
-    const changes = stepThrough(spec, role, started, out);
-    const said = tools.edges === undefined ? changes.said : tools.edges.pass(changes.said, role.name, tools.log.state.tick);
+    const state = stepThrough(spec, role, role.news(started.take), out);
+    const said = tools.edges === undefined ? out.said : tools.edges.pass(out.said, role.name, tools.log.state.tick);
     if (said.length > 0) assertRoomForAct(tools.log.state, role, said, started.take);
-    outcome = { kind: "done", changes: said === changes.said ? changes : { ...changes, said } };
+    outcome = { kind: "done", changes: { said, memory: noOps, working: noOps, state } };
   } catch (error) {
     outcome = { kind: "failed", error };
   }
@@ -50,13 +48,23 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, star
   return commit(tools, spec, role, started, ended === undefined ? outcome : { kind: "failed", error: interruptionBy(ended.reason) });
 }
 
-function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: StartedAct, out: StepOutbox): Changes {
-  if (definition.steps !== undefined) return stepOnce(definition, role, take, out);
+/** Calls the function of a role for its messages, and returns the change of its state. */
+export function stepThrough(
+  { role: definition }: RoleSpec,
+  role: RoleState,
+  messages: readonly Message[],
+  out: StepOutbox,
+): Changes["state"] {
+  if (definition.steps !== undefined) {
+    const held = heldState(role.custom);
+    out.readAll(messages);
+    return changeTo(held, definition.steps(held, Object.freeze(messages), out), role.name);
+  }
   const first = heldState(role.custom);
   let state = first;
   let changes = 0;
   let change: Changes["state"];
-  for (const message of role.news(take)) {
+  for (const message of messages) {
     out.read(message);
     const given: unknown = definition.step?.(state, message, out);
     const next = changeTo(state, given, role.name);
@@ -66,16 +74,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
     state = heldState(changedState(state, next));
   }
   // Several changes are recorded as one.
-  if (changes > 1) change = stateChange(first, state);
-  return { said: out.said, memory: noOps, working: noOps, state: change };
-}
-
-function stepOnce(definition: Role, role: RoleState, take: number, out: StepOutbox): Changes {
-  const messages = Object.freeze(role.news(take));
-  const state = heldState(role.custom);
-  out.readAll(messages);
-  const given: unknown = definition.steps?.(state, messages, out);
-  return { said: out.said, memory: noOps, working: noOps, state: changeTo(state, given, role.name) };
+  return changes > 1 ? stateChange(first, state) : change;
 }
 
 function changeTo(state: JsonObject, given: unknown, name: string): Changes["state"] {
@@ -106,30 +105,37 @@ function stateIn(given: unknown, name: string): JsonObject {
  * StepOutbox.S2 (`random`, `stream`, `now`) the values are functions of the seed, the role's name, its activation count, and the start of the
  * activation. Each call of the function has streams of its own.
  */
-class StepOutbox implements StepOut {
-  readonly #host: Engine;
-  readonly #state: RunState;
+export class StepOutbox implements StepOut {
+  protected readonly host: Engine;
+  protected readonly role: RoleState;
+  protected readonly at: number;
+  protected isOpen = false;
+  /** The number of messages sent. */
+  protected count = 0;
+  /** The tick at which the message arrives that is being sent, if it is delayed. */
+  protected due: number | undefined;
   readonly #spec: RoleSpec;
-  readonly #role: RoleState;
-  readonly #started: StartedAct;
-  #isOpen = false;
+  readonly #n: number;
+  readonly #attempt: number;
   #read = -1;
-  #unanswered: string[] = [];
+  #news: readonly Message[] = nothingRead;
+  #unanswered: string[] | undefined;
   #hasAnswered = true;
   #said: Sent[] | undefined;
   #random: LightStream | undefined;
   #streams: RandomStream | undefined;
 
-  constructor({ host, log }: TurnTools, spec: RoleSpec, role: RoleState, started: StartedAct) {
-    this.#host = host;
-    this.#state = log.state;
+  constructor({ host }: Pick<TurnTools, "host">, spec: RoleSpec, role: RoleState, at: number) {
+    this.host = host;
     this.#spec = spec;
-    this.#role = role;
-    this.#started = started;
+    this.role = role;
+    this.at = at;
+    this.#n = role.n;
+    this.#attempt = role.retry.failures + 1;
   }
 
   get name(): string {
-    return this.#role.name;
+    return this.role.name;
   }
 
   get said(): readonly Sent[] {
@@ -138,78 +144,85 @@ class StepOutbox implements StepOut {
 
   read(message: Message): void {
     if (this.#hasAnswered) this.#unanswered = [message.id];
-    else this.#unanswered.push(message.id);
+    else this.#unanswered?.push(message.id);
     this.#hasAnswered = false;
-    this.#isOpen = true;
+    this.isOpen = true;
     this.#read += 1;
     this.#streams = undefined;
   }
 
   /** All messages are read before the first answer. */
   readAll(messages: readonly Message[]): void {
-    this.#unanswered = messages.map(({ id }) => id);
-    this.#isOpen = true;
+    this.#news = messages;
+    this.isOpen = true;
     this.#read = 0;
   }
 
   close(): void {
-    this.#isOpen = false;
+    this.isOpen = false;
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    if (!this.#isOpen) throw new ContextClosedError(this.#started.act, "a message");
-    const { name } = this.#role;
+    if (!this.isOpen) throw new ContextClosedError(`${this.name}#${this.#n}~${this.#attempt}`, "a message");
+    const { name } = this.role;
     const given = routedBy(fields, this.#spec.card.name, name);
     const { sendTo } = given;
-    const { to, dead } = this.#host.directory.route(given, name);
-    if (dead.length > 0) assertNotDead(this.#host, name, dead);
+    const { to, dead } = this.host.directory.route(given, name);
+    if (dead.length > 0) assertNotDead(this.host, name, dead);
     // A message in flight to one role has no list of its own.
     const routed = to.length === 1 && sendTo.length === 1 && to[0] === sendTo[0] ? { ...given, sendTo: to } : given;
-    // The next message read begins a new list.
-    const parents = parentsIn(fields) ?? Object.freeze(this.#unanswered);
-    const message = messageOf(this.#host, this.#role, this.said.length, content, fields, routed, parents, this.#started.at);
-    this.#send(dead.length === 0 ? { message, to } : { message, to, dead });
+    const message = messageOf(this.host, this.role, this.count, content, fields, routed, parentsIn(fields) ?? this.parents(), this.at);
+    this.count += 1;
     this.#hasAnswered = true;
+    this.send(delayedBy(dead.length === 0 ? { message, to } : { message, to, dead }, this.due));
     return message;
   }
 
-  #send(sent: Sent): void {
+  /** The ids of the messages read since the last answer. The next message read begins a new list. */
+  protected parents(): readonly string[] {
+    this.#unanswered ??= this.#news.map(({ id }) => id);
+    return Object.freeze(this.#unanswered);
+  }
+
+  protected send(sent: Sent): void {
     if (this.#said === undefined) this.#said = [sent];
     else this.#said.push(sent);
   }
 
   after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P> {
-    const due = dueOf(this.#state, delay, this.name);
-    const message = this.say(content, fields);
-    const sent = this.#said?.pop();
-    if (sent !== undefined) this.#send(delayedBy(sent, due));
-    return message;
+    this.due = dueOf(this.host.state, delay, this.name);
+    try {
+      return this.say(content, fields);
+    } finally {
+      this.due = undefined;
+    }
   }
 
   random(): number {
-    this.#random ??= new LightStream(this.#host.seed, this.name, this.#role.n);
+    this.#random ??= new LightStream(this.host.seed, this.role.name, this.#n);
     return this.#random.next();
   }
 
   stream(name: string): RandomStream {
     const nth = this.#read === 0 ? [] : [this.#read];
-    this.#streams ??= namedStream(this.#host.seed, "role", this.name, this.#role.n, ...nth);
+    this.#streams ??= namedStream(this.host.seed, "role", this.name, this.#n, ...nth);
     return this.#streams.split(name);
   }
 
   now(): number {
-    return this.#started.at;
+    return this.at;
   }
 
   get round(): number {
-    return this.#state.round;
+    return this.host.state.round;
   }
 
   get tick(): number {
-    return this.#state.tick;
+    return this.host.state.tick;
   }
 }
 
 const noFields: MessageFields<never> = Object.freeze({});
+const nothingRead: readonly Message[] = Object.freeze([]);
 const nothingSaid: readonly Sent[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

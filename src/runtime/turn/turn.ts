@@ -13,8 +13,18 @@ import { Activation } from "./activation.ts";
 import { type ActivationOutcome, type StartedAct, commit, NO_STEPS, recordStart, type TurnResult, type TurnTools } from "./commit.ts";
 import { stepTurn } from "./step-turn.ts";
 
+/** A first attempt that was made elsewhere, and failed. */
+export interface FailedAttempt {
+  readonly error: unknown;
+}
+
 /** Runs one turn of a role: it observes, thinks, acts, and one event commits its changes. */
-export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
+export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState, failed?: FailedAttempt): Awaitable<TurnResult> {
+  if (failed !== undefined) {
+    const outcome = { kind: "failed", error: failed.error } as const;
+    const result = commit(tools, definition.spec, role, begin(tools, role), outcome);
+    if (result.kind !== "retried") return result;
+  }
   for (;;) {
     const isTraced = tools.leavesTraces || isSuspicious(tools.log.state);
     const result = isTraced ? tracedAttempt(tools, definition, role) : attempt(tools, definition, role, begin(tools, role));
