@@ -342,7 +342,7 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   if (state.unheard.size > 0) read(state, taken);
   state.unread -= take;
   state.ready.delete(role);
-  if (role.isReady) state.ready.add(role);
+  if (mailbox.size > 0 || (role.actsAlways && role.isReady)) state.ready.add(role);
   return taken;
 }
 

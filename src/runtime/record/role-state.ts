@@ -217,12 +217,13 @@ export class RoleState {
 
   get mailbox(): MessageQueue {
     const mailbox = (this.#mailbox ??= new MessageQueue());
-    if (this.#posted > 0) for (const message of this.collect()) mailbox.append(message);
+    if (this.#post !== undefined && this.#posted > 0) for (const message of this.collect()) mailbox.append(message);
     return mailbox;
   }
 
   get waiting(): number {
-    return this.held + this.#posted;
+    const held = this.#mailbox?.size ?? 0;
+    return this.#post === undefined ? held : held + this.#posted;
   }
 
   /** The number of messages that it holds itself. */
@@ -268,7 +269,7 @@ export class RoleState {
 
   /** Returns the first `limit` waiting messages without taking them. Default: all. */
   news(limit: number = this.waiting): readonly Message[] {
-    return this.#mailbox === undefined && this.#posted === 0 ? noNews : this.mailbox.first(limit);
+    return this.#mailbox === undefined && (this.#post === undefined || this.#posted === 0) ? noNews : this.mailbox.first(limit);
   }
 
   get memory(): Memory {

@@ -100,7 +100,7 @@ class ScheduledRun {
       else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
       mayStop = false;
       if (this.#end === undefined && host.state.delayed.size > 0 && isDue(host.state)) host.advance(host.state.tick);
-      if (this.#mayLane() && host.lane.fits) {
+      if (this.#isAll && !host.state.hasHistory && this.#mayLane() && host.lane.fits) {
         const { role, end } = await host.lane.run(() => this.#mayContinue());
         if (role !== undefined && end !== undefined) this.#turned(role, end);
         mayStop = !host.midRound && this.#asked !== host.state.round;
@@ -132,7 +132,7 @@ class ScheduledRun {
   }
 
   #mayLane(): boolean {
-    return this.#isAll && this.#byRounds && this.#end === undefined && this.#running + this.#aside.size === 0 && this.#hasTime;
+    return this.#byRounds && this.#end === undefined && this.#running + this.#aside.size === 0 && this.#hasTime;
   }
 
   /** Asked by the lane after a round. */
