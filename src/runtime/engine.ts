@@ -72,7 +72,7 @@ export class Engine {
   /** Called when the run is resumed and after every round; if messages are delivered by the `turn`, after every activation too. */
   checkpoint: (() => boolean) | undefined;
   roundsLeft: () => number = () => 0;
-  lastTick: () => number = () => Infinity;
+  lastTick: (() => number) | undefined;
   readonly #parts: EngineParts;
   readonly #gate: BudgetGate;
   #lane: Lane | undefined;
@@ -177,7 +177,7 @@ export class Engine {
   }
 
   /** Runs until no work is left, a limit is reached, or an interruption comes. */
-  async run({ roundsLeft, lastTick = () => Infinity, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
+  async run({ roundsLeft, lastTick, checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.failure = undefined;
     this.control = undefined;
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
@@ -204,8 +204,8 @@ export class Engine {
     }
   }
 
-  mayAct({ index, isCrashed }: RoleState): boolean {
-    return !isCrashed && this.#parts.hired.definitions[index] !== undefined;
+  mayAct({ index }: RoleState): boolean {
+    return this.#parts.hired.definitions[index] !== undefined;
   }
 
   get lane(): Lane {

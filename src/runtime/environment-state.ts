@@ -59,7 +59,7 @@ function invalid(expected: string, came: string, todo: string): UsageError {
 
 export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
   checkKnownOptions("run of an environment", o, environmentRunOptions);
-  const { rounds = DEFAULT_ROUNDS, ticks = Infinity, stopWhen, signal } = o;
+  const { rounds = DEFAULT_ROUNDS, ticks, stopWhen, signal } = o;
   const from = state.tick;
   if (rounds === Infinity && signal === undefined)
     throw invalid(
@@ -68,7 +68,7 @@ export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
       "Write signal: AbortSignal.timeout(60_000), or give a number of rounds.",
     );
   const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
-  return { roundsLeft: roundsLeftOf(state, rounds), lastTick: () => from + ticks, checkpoint, signal };
+  return { roundsLeft: roundsLeftOf(state, rounds), lastTick: ticks === undefined ? undefined : () => from + ticks, checkpoint, signal };
 }
 
 export function freshState(options: EnvironmentOptions): RunState {

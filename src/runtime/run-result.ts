@@ -20,7 +20,7 @@ import type { DriveEnd } from "./schedulers/drive.ts";
 export interface RunBounds {
   readonly roundsLeft: () => number;
   /** The run ends before a later tick. */
-  readonly lastTick?: () => number;
+  readonly lastTick?: (() => number) | undefined;
   readonly checkpoint: (() => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }

@@ -214,7 +214,8 @@ function withDifference(result: RunResult, past: ForkAnswers | undefined): RunRe
 }
 
 function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
-  const lastTick = (): number => state.tick - turnCount(state).tick + (state.bounds.ticks ?? Infinity);
+  const { ticks } = state.bounds;
+  const lastTick = ticks === undefined ? undefined : (): number => state.tick - turnCount(state).tick + ticks;
   const roundsLeft = (): number => (state.bounds.rounds ?? DEFAULT_ROUNDS) - turnCount(state).rounds;
   return { roundsLeft, lastTick, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }

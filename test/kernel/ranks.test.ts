@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Ranks } from "../../src/kernel/ranks.ts";
 
 describe("Ranks", () => {
-  test("Ranks.K2 property: an item is found by its rank and after a number, as in a sorted list", () => {
+  test("Ranks.K1 Ranks.K2 property: an item is found by its rank and after a number, as in a sorted list", () => {
     const change = fc.record({ number: fc.nat(36), isPut: fc.boolean() });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 80 }), (changes) => {

@@ -95,7 +95,7 @@ const habits: fc.Arbitrary<Habits> = fc.record({
 });
 
 describe("the lane of step roles", () => {
-  test("Lane.L1 property: after any number of rounds a run has the state, and has read the messages, of a run outside of it", async () => {
+  test("Lane.L1 Lane.L4 LaneOutbox.LO1 Mail.ML1 Mail.ML2 property: after any number of rounds a run has the state, and has read the messages, of a run outside of it", async () => {
     const options = fc.record({
       limit: fc.constantFrom(undefined, 2, 5),
       overflow: fc.constantFrom("refuse" as const, "drop-oldest" as const),
@@ -168,7 +168,7 @@ describe("the lane of step roles", () => {
     expect(states[0]?.[0]).toBe("stopped");
   });
 
-  test("messages and hires that come between runs, or while a role acts, are found as outside of the lane", async () => {
+  test("Lane.L3 messages and hires that come between runs, or while a role acts, are found as outside of the lane", async () => {
     const forms = await Promise.all(
       [(one: Environment) => one, observed].map(async (keep) => {
         const read: string[] = [];

@@ -50,7 +50,7 @@ test("a result is a plain value: who copies, writes, clones or shows it finds al
   const { first } = await twoRuns();
   const shown = inspect(first);
   const copy = { ...first };
-  expect(Object.keys(first).slice(0, 7)).toEqual(["runId", "status", "rounds", "messages", "output", "outputs", "deadLetters"]);
+  expect(Object.keys(first).slice(0, 8)).toEqual(["runId", "status", "rounds", "tick", "messages", "output", "outputs", "deadLetters"]);
   expect(Object.values(Object.getOwnPropertyDescriptors(copy)).every((member) => "value" in member)).toBe(true);
   expect(first).toStrictEqual(copy);
   const seen = [JSON.parse(JSON.stringify((await twoRuns()).first)), structuredClone((await twoRuns()).first)] as RunResult[];

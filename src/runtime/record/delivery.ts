@@ -100,9 +100,8 @@ export function measureMailboxes(state: RunState): void {
 }
 
 function putIntoMailbox(state: RunState, role: RoleState, message: Message): void {
-  const { isCrashed } = role;
-  if (isCrashed || !role.isHired)
-    return void state.dead.push({ message, reason: { kind: isCrashed ? "crashed" : "retired", role: role.name } });
+  const { gone } = role;
+  if (gone !== undefined) return void state.dead.push({ message, reason: { kind: gone, role: role.name } });
   const { mailbox } = role;
   if (mailbox.holds(message.id)) return;
   // If fewer messages wait in total than the smallest mailbox holds, no mailbox is full.

@@ -21,31 +21,37 @@ export class ReadyRoles extends Set<RoleState> {
     return ready;
   }
 
-  override add(role: RoleState): this {
-    if (this.#line !== undefined && !this.#line.numbers.has(role)) this.#line = append(this.#line, role);
-    if (this.#hired !== undefined) this.#hired = role.index < this.#hired.size ? this.#hired : undefined;
-    this.#hired?.put(role.index, role);
-    return super.add(role);
-  }
-
-  override delete(role: RoleState): boolean {
-    const number = this.#line?.numbers.get(role);
-    if (number !== undefined) {
-      this.#line?.numbers.delete(role);
-      this.#line?.ranks.remove(number);
-    }
-    this.#hired?.remove(role.index);
-    return super.delete(role);
-  }
-
   /** Returns the role with that many ready ones before it. */
   at(index: number): RoleState | undefined {
+    this.#follow();
     return (this.#line ??= lineOf(this)).ranks.at(index);
   }
 
   /** Returns the ready role with the smallest index above one. */
   after(index: number): RoleState | undefined {
+    this.#follow();
     return (this.#hired ??= inOrderOfHiring(this)).after(index);
+  }
+
+  /** Keeps the indexes up to date from now on. Own members replace those of `Set`, so that a set without an index pays nothing. */
+  #follow(): void {
+    if (Object.hasOwn(this, "add")) return;
+    const add = (role: RoleState): this => {
+      if (this.#line !== undefined && !this.#line.numbers.has(role)) this.#line = append(this.#line, role);
+      if (this.#hired !== undefined) this.#hired = role.index < this.#hired.size ? this.#hired : undefined;
+      this.#hired?.put(role.index, role);
+      return super.add(role);
+    };
+    const remove = (role: RoleState): boolean => {
+      const number = this.#line?.numbers.get(role);
+      if (number !== undefined) {
+        this.#line?.numbers.delete(role);
+        this.#line?.ranks.remove(number);
+      }
+      this.#hired?.remove(role.index);
+      return super.delete(role);
+    };
+    Object.defineProperties(this, { add: { value: add }, delete: { value: remove } });
   }
 }
 

@@ -186,6 +186,13 @@ export class RoleState {
     return this.#rare.isCrashed === true;
   }
 
+  /** The reason why it gets no messages; undefined if it does. */
+  get gone(): "crashed" | "retired" | undefined {
+    const { isCrashed, turns } = this.#rare;
+    if (isCrashed === true) return "crashed";
+    return turns === undefined || turns.length % 2 === 1 ? undefined : "retired";
+  }
+
   crash(): void {
     this.#rare = { ...this.#rare, isCrashed: true };
   }

@@ -108,8 +108,9 @@ class ScheduledRun {
       }
       const ready = this.#end === undefined ? this.#ready() : nobody;
       if (ready.count > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
-      else if (ready.count > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick()) this.#end = "checkpoint";
-      const roles = this.#end !== undefined ? none : this.#isAll ? ready.list() : this.#chosen(ready);
+      else if (host.lastTick !== undefined && ready.count > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick())
+        this.#end = "checkpoint";
+      const roles = this.#end !== undefined ? none : this.#isAll ? (ready.roles ?? ready.list()) : this.#chosen(ready);
       if (roles === undefined) continue;
       const batch = { roles, started: 0 };
       for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
@@ -149,13 +150,13 @@ class ScheduledRun {
 
   get #hasTime(): boolean {
     const { state, roundsLeft, lastTick } = this.#host;
-    return roundsLeft() > 0 && state.tick < lastTick();
+    return roundsLeft() > 0 && (lastTick === undefined || state.tick < lastTick());
   }
 
   #jump(): void {
     const { state, roundsLeft, lastTick } = this.#host;
     const due = state.delayed.first ?? state.tick;
-    if (due > lastTick()) return void (this.#end = "checkpoint");
+    if (lastTick !== undefined && due > lastTick()) return void (this.#end = "checkpoint");
     this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft()) : due);
   }
 
@@ -164,7 +165,10 @@ class ScheduledRun {
     // All chosen roles act before others are chosen.
     if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return nobody;
     if (this.#isInOrder) return readyAmong(this.#nextInOrder());
-    if (this.#hasRounds || this.#aside.size > 0 || !directory.isComplete) return readyAmong(this.#listed());
+    if (this.#hasRounds || !this.#isSerial || this.#aside.size > 0 || !directory.isComplete) {
+      const roles = this.#listed();
+      return { count: roles.length, roles, list: () => roles, at: (index) => roles[index] };
+    }
     return { count: state.ready.size, list: () => this.#listed(), at: (index) => state.ready.at(index) };
   }
 
@@ -218,7 +222,7 @@ class ScheduledRun {
   }
 
   #drawn(ready: Ready): readonly RoleState[] | undefined {
-    const { state } = this.#host;
+    const { state, lastTick } = this.#host;
     const { next, tick } = state;
     const known = next === undefined ? undefined : state.roles.get(next);
     if (known !== undefined && state.ready.has(known) && this.#mayBegin(known)) return [known];
@@ -227,7 +231,7 @@ class ScheduledRun {
     const isTime = typeof pause === "number" && pause >= 0 && tick + pause <= Number.MAX_SAFE_INTEGER;
     if (!isTime) throw badPause(this.#scheduler.name, pause);
     const due = state.delayed.first ?? Infinity;
-    if (Math.min(due, tick + pause) > this.#host.lastTick()) {
+    if (lastTick !== undefined && Math.min(due, tick + pause) > lastTick()) {
       this.#end = "checkpoint";
       return undefined;
     }
@@ -345,6 +349,8 @@ class ScheduledRun {
 /** The roles that may act now. Its list is made when a scheduler reads it. */
 interface Ready {
   readonly count: number;
+  /** The list, if it is known. */
+  readonly roles?: readonly RoleState[];
   list(): readonly RoleState[];
   at(index: number): RoleState | undefined;
 }

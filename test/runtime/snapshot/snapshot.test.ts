@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        11,
-        "eb6a5e95b3ceb7dae874ec1a3434f25980b4d9781c868bf9ab5b20efd106d14f",
+        12,
+        "a3bf5f493f2ffe2a08f0b1d0cbf24b3f409231c6ca0e9fa415189d38bc72f6e1",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
