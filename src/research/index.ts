@@ -4,6 +4,8 @@
 
 // Statistics.
 export { bootstrapInterval } from "./statistics/bootstrap.ts";
+export { anova, compareSamples, holm } from "./statistics/groups.ts";
+export { linearRegression } from "./statistics/regression.ts";
 export { cohensD, compareBySeed, pairedD } from "./statistics/paired.ts";
 export { sampleSize, shareInterval, tInterval } from "./statistics/interval.ts";
 export { mean, standardError } from "./statistics/sample.ts";
@@ -31,6 +33,7 @@ export { study, type Study, type StudyFigure } from "./figures/study.ts";
 
 // Experiments.
 export { latinHypercube } from "./experiment/cell.ts";
+export { sensitivity } from "./experiment/sensitivity.ts";
 export { type Experiment, experiment } from "./experiment/experiment.ts";
 export { experimentTable, heldSeries } from "./experiment/tables.ts";
 export { replayCell } from "./experiment/replay.ts";

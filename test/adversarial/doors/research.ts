@@ -45,6 +45,11 @@ export const research: Readonly<Record<string, Door>> = {
     [or({ seed: 1, value: 2.5 }, 5, null, "x"), { seed: 2, value: 1 }],
     { confidence: 0.9, resamples: 100, seed: seed() },
   ],
+  anova: () => [[values, values]],
+  compareSamples: () => [values, values, { confidence: 0.9 }],
+  holm: () => [[or(0.5, "x", null, Number.NaN), 0.25]],
+  linearRegression: () => [[or([1, 2.5], 5, null, "x"), [2, 3], [3, 5.5]], { confidence: 0.9 }],
+  sensitivity: () => [{ a: { from: real(0), to: real(1), whole: false, scale: "linear" } }, { n: 2, seed: seed() }],
   mean: () => [values],
   explore: () => [
     (given: object) => new Environment(given).addRole(role()),
