@@ -16,10 +16,12 @@ export { plotHtml, plotSvg } from "./plot/plot.ts";
 // Topologies.
 export { barabasiAlbert, completeTopology, erdosRenyi, gridTopology, layeredTopology } from "./graph/graphs.ts";
 export { ringTopology, starTopology, treeTopology, wattsStrogatz } from "./graph/graphs.ts";
+export { configurationModel } from "./graph/configuration.ts";
+export { randomGeometric, space } from "./graph/space.ts";
 export { graphmlText, readGraphml } from "./graph/graphml.ts";
 export { alongEdges, hireOn, neighboursTold, rewiring } from "./graph/wiring.ts";
 export { neighboursOf, type Topology, topologyOf } from "./graph/topology.ts";
-export { algebraicConnectivity, topologyMetrics } from "./graph/topology-metrics.ts";
+export { algebraicConnectivity, betweenness, modularity, topologyMetrics } from "./graph/topology-metrics.ts";
 
 // Metrics of coordination.
 export { agreement, entropy, errorAmplification, gini, overhead, timeToConsensus } from "./metrics/spread.ts";
