@@ -13,7 +13,18 @@ const nodes = () => or(5, "x", null, {}, -1, Number.NaN, [5]);
 const rows = () => [or({ a: 1, b: 2 }, 5, null, "x")];
 const price = { input: 1.5, output: 2.5 };
 const frame = { title: "t", width: 100, height: 100, xTitle: "x", yTitle: "y" };
-const plot = () => ({ ...frame, kind: or("points", 5, null, {}, "pie"), x: "a", y: "b", series: "b", xScale: "linear", yScale: "log" });
+const plot = () => ({
+  ...frame,
+  kind: or("points", 5, null, {}, "pie"),
+  x: "a",
+  y: "b",
+  series: "b",
+  facet: "b",
+  reference: { x: 1.5, y: 2.5 },
+  curve: () => 1,
+  xScale: "linear",
+  yScale: "log",
+});
 const anExperiment = () =>
   experiment({
     name: "e",
