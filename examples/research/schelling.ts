@@ -4,10 +4,10 @@ import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
 import { mean, neighboursOf, space, study } from "troupe/research";
 
-const WANTED = 0.3;
 const people = Array.from({ length: 230 }, (_, nth) => `${nth % 2 === 0 ? "red" : "blue"}${nth}`); // the first letter is the kind
 
 // #region town
+const WANTED = 0.3;
 const grid = space({ width: 16, height: 16, torus: true, neighbours: "moore" });
 const Cells = z.record(z.string(), z.tuple([z.number(), z.number()]));
 
@@ -38,7 +38,7 @@ const town = defineRole({
 
 const { samples, report } = study({ name: "Schelling", source: "Kavak, Segregation Simulation: about 0.75" });
 /** All shares that the town tells. Who has no place yet is told 0. */
-const told = await samples(30, async (seed) => {
+export const told = await samples(30, async (seed) => {
   const world = new Environment({ seed }).addRole(town);
   for (const name of people) world.addRole(person, { name });
   world.publishMessage(createMessage("0", { sendTo: people }));

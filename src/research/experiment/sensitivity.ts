@@ -49,9 +49,7 @@ const sensitivityOptions: Known<LatinHypercubeOptions> = {
  *
  * const { cells, indices } = sensitivity({ a: { from: 0, to: 1 }, b: { from: 0, to: 1 } }, { n: 500 });
  * const rows = cells.map(({ a, b }, cell) => ({ cell, a, b, y: 3 * a + b })); // in a study: the rows of runExperiment
- * for (const { parameter, total } of indices(rows, "y")) console.log(parameter, total.estimate.toFixed(1));
- * // a 0.9
- * // b 0.1
+ * console.log(indices(rows, "y").map(({ parameter, total }) => `${parameter} ${total.estimate.toFixed(1)}`)); // [ 'a 0.9', 'b 0.1' ]
  */
 export function sensitivity<N extends string>(ranges: { readonly [Name in N]: ParamRange }, o: LatinHypercubeOptions): Sensitivity<N> {
   takes("sensitivity", "ranges", ranges, object("an object of ranges"));

@@ -29,7 +29,7 @@ export function chartSpec(plot: PlotOptions, { marks, leftOut, notes = [] }: Mar
     background: "white",
     padding: 12,
     autosize: { type: "pad" },
-    ...(title === undefined && said.length === 0 ? {} : { title: titleOf(title, said, plot) }),
+    ...(title === undefined && said.length === 0 ? {} : { title: titleOf(title, said, limitOf(plot, marks)) }),
     data: { values: dataOf(plot, marks) },
     ...facetsOf(plot, marks, {
       width: plot.width ?? DEFAULT_WIDTH,
@@ -41,6 +41,10 @@ export function chartSpec(plot: PlotOptions, { marks, leftOut, notes = [] }: Mar
 }
 
 const COLUMNS = 3;
+
+function limitOf({ width = DEFAULT_WIDTH }: PlotFrame, marks: readonly Mark[]): number {
+  return width * Math.min(COLUMNS, Math.max(1, new Set(marks.map(({ facet }) => facet)).size));
+}
 
 function facetsOf(plot: PlotOptions, marks: readonly Mark[], spec: ChartSpec): ChartSpec {
   if (plot.facet === undefined) return spec;
@@ -67,8 +71,8 @@ function notesOf(marks: readonly Mark[], leftOut: number, more: readonly string[
   return notes;
 }
 
-function titleOf(title: string | undefined, notes: readonly string[], { width = DEFAULT_WIDTH }: PlotFrame): ChartSpec {
-  const place = { anchor: "start", frame: "group", offset: 12, limit: width };
+function titleOf(title: string | undefined, notes: readonly string[], limit: number): ChartSpec {
+  const place = { anchor: "start", frame: "group", offset: 12, limit };
   if (title !== undefined) return { ...place, text: title, ...(notes.length === 0 ? {} : { subtitle: notes }) };
   return { ...place, text: notes, fontSize: 11, fontWeight: "normal", color: FAINT };
 }
