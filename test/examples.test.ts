@@ -224,6 +224,16 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "40-explore": ["  (the shortest schedule; first seen in schedule 1)", "finished 7", "9", "true 0 deadlock"],
   "41-cause": ["The team says 4.", /^Ben#0: 0\.50/, /^Cem#0: 0\.00/, /^Ada#0: -0\.50/, "It was Ben. 3"],
+  "42-laboratory": [
+    /^middle: 0\.\d\d, from 0\.\d\d to 1\.\d\d$/,
+    /^spread: 0\.\d\d, from/,
+    /^people: 0\.\d\d, from/,
+    /^0\.\d\d to 0\.\d\d more join; slope -3\.\d$/,
+    "all three tests: true",
+    "a picture with 4 dashed lines",
+    "order 1.0 with little noise, 0.0 with much",
+    "p1 is on 59 % of the shortest paths; modularity 0.04",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))
@@ -231,7 +241,7 @@ const examples = readdirSync(new URL("../examples/", import.meta.url))
   .map((file) => file.slice(0, -3));
 
 /** Examples that simulate for seconds. */
-const STUDIES = ["07-coins", "16-rumour", "35-experiment", "36-coordination", "37-policies"];
+const STUDIES = ["07-coins", "16-rumour", "35-experiment", "36-coordination", "37-policies", "42-laboratory"];
 
 describe("every example runs offline and prints what it promises", () => {
   const lines: string[] = [];

@@ -27,7 +27,7 @@ const sideOf = (name: string, place: number) =>
 
 const pair = new Environment({ seed: 1 }).addRoles(names.map(sideOf));
 pair.publishMessage(createMessage("begin", { sendTo: names }));
-await pair.run({ rounds: 60 });
+export const { messages } = await pair.run({ rounds: 60 });
 const opinion = Number(pair.getRole("a0")?.state["opinion"]);
 
 export const figures = study({ name: "debate" }).report([

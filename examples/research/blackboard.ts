@@ -22,7 +22,7 @@ const board = new Environment({ seed: 1 });
 board.addRoles(Array.from({ length: SIZE }, (_, place) => sourceOf(place + 1)));
 board.publishMessage("place the queens");
 const { outputs, messages } = await board.run();
-const posts = Array.from({ length: SIZE }, (_, place) => messages.filter(({ causeBy }) => causeBy === `Row${place + 1}`).length);
+export const posts = Array.from({ length: SIZE }, (_, place) => messages.filter(({ causeBy }) => causeBy === `Row${place + 1}`).length);
 const profile = [8, 42, 140, 344, 568, 550, 312, 92];
 const alike = posts.filter((count, level) => count === profile[level]);
 

@@ -36,7 +36,7 @@ const market = new Environment({ seed }).addRole(manager);
 for (let place = 0; place < CONTRACTORS; place += 1) market.addRole(contractor, { name: `c${place}` });
 market.publishMessage("begin");
 const { messages } = await market.run({ rounds: 5 * TASKS });
-const costs = messages.filter(({ causeBy }) => causeBy === "Report").map(({ instructContent }) => Number(instructContent));
+export const costs = messages.filter(({ causeBy }) => causeBy === "Report").map(({ instructContent }) => Number(instructContent));
 const announcements = messages.filter(({ causeBy }) => causeBy === "Announce").length;
 const others = messages.filter(({ sentFrom }) => sentFrom !== "").length - announcements;
 

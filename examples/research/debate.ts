@@ -37,6 +37,6 @@ async function belief(seed: string): Promise<number> {
 }
 
 const { samples, report } = study({ name: "debate", source: "Choi, Zhu and Li 2025" });
-const found = await samples(400, belief);
+export const found = await samples(400, belief);
 
 export const figures = report([{ name: `mean belief in the right answer after ${ROUNDS} rounds`, expected: 0.5, found }]);

@@ -44,7 +44,7 @@ function expectedRounds(people: number): number {
 
 const { samples, report } = study({ name: "gossip", source: "Doerr and Künnemann 2014" });
 const [village, town] = [completeTopology(32), completeTopology(512)];
-const small = await samples(200, (seed) => spread(village, seed));
+export const small = await samples(200, (seed) => spread(village, seed));
 const large = await samples(12, (seed) => spread(town, seed));
 const about = Math.log2(512) + Math.log(512);
 

@@ -48,7 +48,7 @@ async function elect(size: number, seed: string): Promise<number> {
 }
 
 const { samples, report } = study({ name: "election both ways", source: "Hirschberg and Sinclair 1980" });
-const counts = await samples(20, (seed) => elect(64, seed));
+export const counts = await samples(20, (seed) => elect(64, seed));
 
 export const figures = report([
   { name: "most probes for 64, 8n (1 + log2 n)", relation: "at most", expected: 8 * 64 * 7, found: Math.max(...counts) },

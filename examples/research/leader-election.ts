@@ -41,7 +41,7 @@ const { samples, report } = study({ name: "election", source: "Chang and Roberts
 const harmonic = (n: number): number => Array.from({ length: n }, (_, k) => 1 / (k + 1)).reduce((sum, part) => sum + part, 0);
 const rising = [1, 2, 3, 4, 5, 6];
 const counts = await Promise.all(arrangementsOf(rising).map((ids) => elect(6, 1, ids)));
-const random = await samples(100, (seed) => elect(64, seed));
+export const random = await samples(100, (seed) => elect(64, seed));
 
 export const figures = report([
   { name: "best case of 6, 2n - 1", expected: 11, found: await elect(6, 1, rising) },

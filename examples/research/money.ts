@@ -39,7 +39,7 @@ async function giniUnder(scheduler: Regime, seed: string): Promise<number> {
 
 const { samples, report } = study({ name: "money", source: "the regimes are different models" });
 const sampled = (regime: Regime) => samples(RUNS, (seed) => giniUnder(regime, seed));
-const found = { rounds: await sampled("rounds"), shuffled: await sampled("shuffled"), single: await sampled("single") };
+export const found = { rounds: await sampled("rounds"), shuffled: await sampled("shuffled"), single: await sampled("single") };
 
 /** The distance of two means in standard errors: Cohen's d has it in standard deviations. */
 const apart = (one: Regime, other: Regime) => ({

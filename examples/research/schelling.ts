@@ -2,20 +2,14 @@
 // Nobody wants a divided town, and it divides.
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
-import { mean, study } from "troupe/research";
+import { mean, neighboursOf, space, study } from "troupe/research";
 
-const SIDE = 16;
-const WANTED = 0.3;
 const people = Array.from({ length: 230 }, (_, nth) => `${nth % 2 === 0 ? "red" : "blue"}${nth}`); // the first letter is the kind
 
-/** Returns the share of a person's neighbours, in the eight cells around, that are of its kind; 1 without neighbours. The grid has no edge. */
-function shareOf(who: string, cells: readonly string[]): number {
-  const home = cells.indexOf(who);
-  const near = (place: number): readonly number[] => [place + SIDE - 1, place, place + 1].map((one) => one % SIDE);
-  const block = near(Math.floor(home / SIDE)).flatMap((row) => near(home % SIDE).map((column) => cells[row * SIDE + column] ?? ""));
-  const neighbours = block.filter((other) => other !== "" && other !== who);
-  return neighbours.length === 0 ? 1 : mean(neighbours.map((other) => Number(other[0] === who[0])));
-}
+// #region town
+const WANTED = 0.3;
+const grid = space({ width: 16, height: 16, torus: true, neighbours: "moore" });
+const Cells = z.record(z.string(), z.tuple([z.number(), z.number()]));
 
 const person = defineRole({
   name: "Person",
@@ -23,26 +17,28 @@ const person = defineRole({
   step: (_, { content }, out) => void (Number(content) < WANTED && out.say("I move", { sendTo: "Town" })),
 });
 
-/** Moves those who want to, one after another, and tells everybody its share of like neighbours. */
+/** Moves those who want to, each to a random free cell, and tells everybody the share of neighbours of its kind: 1 without neighbours. */
 const town = defineRole({
   name: "Town",
   watch: [],
-  state: z.object({ cells: z.array(z.string()).default(Array.from({ length: SIDE * SIDE }, () => "")) }),
+  state: z.object({ cells: Cells.default({}) }),
   steps(state, messages, out) {
     const moving = messages.map(({ sentFrom }) => sentFrom);
-    const cells = state.cells.map((who) => (moving.includes(who) ? "" : who));
-    for (const who of moving) {
-      const free = [...cells.keys()].filter((cell) => cells[cell] === "");
-      cells[free[Math.floor(out.random() * free.length)] ?? 0] = who;
+    const free = [...grid.free(Object.fromEntries(Object.entries(state.cells).filter(([who]) => !moving.includes(who))))];
+    const moves = moving.map((who) => [who, ...free.splice(Math.floor(out.random() * free.length), 1)] as const);
+    const cells = grid.move(state.cells, Object.fromEntries(moves.map(([who, cell = [0, 0]]) => [who, cell])));
+    for (const [who, near] of neighboursOf(grid.topology(cells, 1))) {
+      const share = near.length === 0 ? 1 : mean(near.map((other) => Number(other[0] === who[0])));
+      out.say(`${share}`, { sendTo: who });
     }
-    for (const who of people) out.say(`${shareOf(who, cells)}`, { sendTo: who });
-    return { cells };
+    return { cells: Cells.parse(cells) };
   },
 });
+// #endregion
 
 const { samples, report } = study({ name: "Schelling", source: "Kavak, Segregation Simulation: about 0.75" });
 /** All shares that the town tells. Who has no place yet is told 0. */
-const told = await samples(30, async (seed) => {
+export const told = await samples(30, async (seed) => {
   const world = new Environment({ seed }).addRole(town);
   for (const name of people) world.addRole(person, { name });
   world.publishMessage(createMessage("0", { sendTo: people }));

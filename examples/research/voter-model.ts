@@ -46,7 +46,7 @@ function expectedSteps(n: number, yes: number): number {
 
 const { samples, report } = study({ name: "voter model" });
 const runs = await samples(400, agree);
-const [yes, steps] = [runs.map((run) => run.yes), runs.map((run) => run.steps)];
+export const [yes, steps] = [runs.map((run) => run.yes), runs.map((run) => run.steps)];
 
 export const figures = report([
   { name: `all ${VOTERS} say yes, of ${YES} at first`, source: "Holley and Liggett 1975", expected: YES / VOTERS, found: yes },

@@ -4,6 +4,8 @@
 
 // Statistics.
 export { bootstrapInterval } from "./statistics/bootstrap.ts";
+export { anova, compareSamples, holm } from "./statistics/groups.ts";
+export { linearRegression } from "./statistics/regression.ts";
 export { cohensD, compareBySeed, pairedD } from "./statistics/paired.ts";
 export { sampleSize, shareInterval, tInterval } from "./statistics/interval.ts";
 export { mean, standardError } from "./statistics/sample.ts";
@@ -14,10 +16,12 @@ export { plotHtml, plotSvg } from "./plot/plot.ts";
 // Topologies.
 export { barabasiAlbert, completeTopology, erdosRenyi, gridTopology, layeredTopology } from "./graph/graphs.ts";
 export { ringTopology, starTopology, treeTopology, wattsStrogatz } from "./graph/graphs.ts";
+export { configurationModel } from "./graph/configuration.ts";
+export { randomGeometric, space } from "./graph/space.ts";
 export { graphmlText, readGraphml } from "./graph/graphml.ts";
 export { alongEdges, hireOn, neighboursTold, rewiring } from "./graph/wiring.ts";
 export { neighboursOf, type Topology, topologyOf } from "./graph/topology.ts";
-export { algebraicConnectivity, topologyMetrics } from "./graph/topology-metrics.ts";
+export { algebraicConnectivity, betweenness, modularity, topologyMetrics } from "./graph/topology-metrics.ts";
 
 // Metrics of coordination.
 export { agreement, entropy, errorAmplification, gini, overhead, timeToConsensus } from "./metrics/spread.ts";
@@ -31,6 +35,7 @@ export { study, type Study, type StudyFigure } from "./figures/study.ts";
 
 // Experiments.
 export { latinHypercube } from "./experiment/cell.ts";
+export { sensitivity } from "./experiment/sensitivity.ts";
 export { type Experiment, experiment } from "./experiment/experiment.ts";
 export { experimentTable, heldSeries } from "./experiment/tables.ts";
 export { replayCell } from "./experiment/replay.ts";

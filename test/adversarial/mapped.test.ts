@@ -69,6 +69,11 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   fallback: [scriptedModel([]), scriptedModel([])],
   flushOnSignals: [],
   formFields: { type: "object", properties: {} },
+  linearRegression: [
+    [1, 2],
+    [2, 3],
+    [3, 5],
+  ],
   messageRows: [],
   priceOf: scriptedModel([]),
   readCrew: "name: x",

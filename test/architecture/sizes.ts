@@ -12,7 +12,7 @@ import type { House } from "./laws.ts";
 /** Lines of the product. */
 export const MAX_LINES = 114_876;
 /** Names of all entries. */
-export const MAX_NAMES = 553;
+export const MAX_NAMES = 563;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
@@ -68,7 +68,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/server": 4,
   "troupe/fleet": 13,
   "troupe/edges": 9,
-  "troupe/research": 80,
+  "troupe/research": 90,
   "troupe/client": 11,
   "troupe/testing": 29,
   "troupe/actions": 21,

@@ -1,4 +1,4 @@
-import { numberWith, takes } from "../../kernel/argument.ts";
+import { numberWith, type Shape, takes } from "../../kernel/argument.ts";
 import { type Known, checkGivenOptions, checkKnownOptions } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
@@ -134,7 +134,7 @@ export function barabasiAlbert(nodes: number | Iterable<string>, o: BarabasiAlbe
   return madeTopology(names, edges, false);
 }
 
-function streamOf(graph: string, seed: string | number): Random {
+export function streamOf(graph: string, seed: string | number): Random {
   takes(graph, "seed", seed, kinds.seed);
   return randomStream(String(seed), "topology", graph);
 }
@@ -189,27 +189,42 @@ export function treeTopology(nodes: number | Iterable<string>, o: TreeOptions = 
 export interface GridOptions {
   /** True joins opposite borders. Default false. */
   readonly torus?: boolean;
+  /** The cells that share a side with a cell, or all eight around it. Default `vonNeumann`. */
+  readonly neighbours?: Neighbourhood;
 }
 
-const gridOptions: Known<GridOptions> = { torus: kinds.boolean };
+export type Neighbourhood = "vonNeumann" | "moore";
+export const aNeighbourhood: Shape = kinds.oneOf("vonNeumann", "moore");
+const gridOptions: Known<GridOptions> = { torus: kinds.boolean, neighbours: aNeighbourhood };
+const SIDES = [
+  [0, 1],
+  [1, 0],
+] as const;
+const CORNERS = [
+  [1, 1],
+  [1, -1],
+] as const;
 
 /** Makes a grid, row by row. @throws UsageError `TOPOLOGY_INVALID`, `TOPOLOGY_TOO_LARGE` */
 export function gridTopology(rows: number, columns: number, o: GridOptions = {}): Topology {
   checkKnownOptions("gridTopology", o, gridOptions);
+  const { torus = false, neighbours = "vonNeumann" } = o;
   checkCount("rows", rows, 1);
   checkCount("columns", columns, 1);
   const names = nodesOf("gridTopology", rows * columns);
-  const at = (row: number, column: number): string => names[(row % rows) * columns + (column % columns)] ?? "";
-  // Around a border of two, the way over it leads to the same neighbour.
-  const [mostRow, mostColumn] = [o.torus === true && rows > 2 ? rows : rows - 1, o.torus === true && columns > 2 ? columns : columns - 1];
-  const edges: TopologyEdge[] = [];
-  for (let row = 0; row < rows; row += 1) {
-    for (let column = 0; column < columns; column += 1) {
-      if (column < mostColumn) edges.push(edge(at(row, column), at(row, column + 1)));
-      if (row < mostRow) edges.push(edge(at(row, column), at(row + 1, column)));
+  // Around a border of two, the way over it leads to the same neighbour: each pair counts once.
+  const pairs = new Map<number, TopologyEdge>();
+  for (let cell = 0; cell < names.length; cell += 1) {
+    for (const [down, right] of neighbours === "moore" ? [...SIDES, ...CORNERS] : SIDES) {
+      const [row, column] = [Math.floor(cell / columns) + down, (cell % columns) + right];
+      if (!torus && (row >= rows || column < 0 || column >= columns)) continue;
+      const other = (row % rows) * columns + ((column + columns) % columns);
+      const key = Math.min(cell, other) * names.length + Math.max(cell, other);
+      if (other !== cell && !pairs.has(key)) pairs.set(key, edge(names[cell], names[other]));
     }
+    checkSize("edges", pairs.size);
   }
-  return madeTopology(names, edges, false);
+  return madeTopology(names, [...pairs.values()], false);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { optionalPackage } from "../../adapters/optional-package.ts";
-import { assertTopology, type Topology } from "./topology.ts";
+import { aFunction, takes } from "../../kernel/argument.ts";
+import { assertTopology, invalid, type Topology } from "./topology.ts";
 
 export interface TopologyMetrics {
   readonly nodes: number;
@@ -82,6 +83,78 @@ export async function algebraicConnectivity(topology: Topology): Promise<number>
   return Math.max(0, realEigenvalues.toSorted((a, b) => a - b)[1] ?? 0);
 }
 
+/**
+ * Returns for each node the share of the shortest paths between two others that pass it, the mean over all pairs (Freeman 1977, by the
+ * algorithm of Brandes 2001), along the directions. It takes about three times as long as {@link topologyMetrics}.
+ *
+ * @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` for more shortest paths between two nodes than a number can count
+ * @example
+ * import { betweenness, starTopology } from "troupe/research";
+ *
+ * console.log(betweenness(starTopology(["hub", "a", "b"]))); // Map(3) { 'hub' => 1, 'a' => 0, 'b' => 0 }
+ */
+export function betweenness(topology: Topology): ReadonlyMap<string, number> {
+  assertTopology("betweenness", topology);
+  const { nodes, directed } = topology;
+  const { out, around } = adjacencyOf(topology);
+  const near = directed ? out : around;
+  const [passing, ways, later] = [0, 1, 2].map(() => new Float64Array(nodes.length)) as [Float64Array, Float64Array, Float64Array];
+  const distances = new Int32Array(nodes.length);
+  for (const start of nodes.keys()) {
+    const reached = reachedFrom(start, near, distances.fill(-1));
+    ways.fill(0)[start] = 1;
+    for (const node of reached) {
+      const [own, after] = [ways[node] ?? 0, (distances[node] ?? 0) + 1];
+      for (const next of near[node] ?? []) if (distances[next] === after) ways[next] = (ways[next] ?? 0) + own;
+    }
+    later.fill(0);
+    for (const node of reached.reverse()) {
+      const [own, after] = [ways[node] ?? 0, (distances[node] ?? 0) + 1];
+      let sum = 0;
+      for (const next of near[node] ?? []) if (distances[next] === after) sum += (own / (ways[next] ?? 1)) * (1 + (later[next] ?? 0));
+      later[node] = sum;
+      if (node !== start) passing[node] = (passing[node] ?? 0) + sum;
+    }
+  }
+  if (!passing.every(Number.isFinite))
+    throw new UsageError(
+      "TOPOLOGY_TOO_LARGE",
+      "Expected fewer shortest paths in betweenness. Measure a part of the graph, or a sparser one.",
+    );
+  const pairs = Math.max(1, (nodes.length - 1) * (nodes.length - 2));
+  return new Map(nodes.map((node, index) => [node, (passing[index] ?? 0) / pairs]));
+}
+
+/**
+ * Returns how much more of the edges is within groups than in a random graph with the same degrees (Newman and Girvan 2004; with directions,
+ * Leicht and Newman 2008): at most 1, and 0 for one group.
+ *
+ * @param groupOf the group of a node, such as the opinion of its role
+ * @throws UsageError `TOPOLOGY_INVALID`, also without edges
+ * @example
+ * import { modularity, ringTopology } from "troupe/research";
+ *
+ * console.log(modularity(ringTopology(["a", "b", "c", "d"]), (node) => node < "c")); // 0
+ */
+export function modularity(topology: Topology, groupOf: (node: string) => string | number | boolean): number {
+  assertTopology("modularity", topology);
+  takes("modularity", "groupOf", groupOf, aFunction);
+  const { nodes, edges, directed } = topology;
+  if (edges.length === 0) throw invalid("at least one edge for modularity", edges.length);
+  const groups = new Map(nodes.map((node) => [node, groupOf(node)]));
+  const ends = new Map([...groups.values()].map((group) => [group, { from: 0, to: 0 }]));
+  let within = 0;
+  for (const [from, to] of directed ? edges : edges.flatMap(([one, other]) => [[one, other] as const, [other, one] as const])) {
+    const [first, second] = [ends.get(groups.get(from) ?? ""), ends.get(groups.get(to) ?? "")];
+    if (first === undefined || second === undefined) continue;
+    first.from += 1;
+    second.to += 1;
+    if (first === second) within += 1;
+  }
+  const arcs = directed ? edges.length : 2 * edges.length;
+  return within / arcs - [...ends.values()].reduce((sum, { from, to }) => sum + (from / arcs) * (to / arcs), 0);
+}
+
 interface Adjacency {
   /** Along the directions. */
   readonly out: readonly (readonly number[])[];
@@ -103,8 +176,8 @@ function adjacencyOf({ nodes, edges }: Topology): Adjacency {
   return { out, around: around.map((near) => [...near]) };
 }
 
-/** Writes the length of the shortest path from a node to each that it reaches and that has none (-1), and returns the number of those. */
-function spreadFrom(start: number, near: readonly (readonly number[])[], distances: Int32Array): number {
+/** Writes the length of the shortest path from a node to each that it reaches and that has none (-1), and returns those, the nearest first. */
+function reachedFrom(start: number, near: readonly (readonly number[])[], distances: Int32Array): number[] {
   distances[start] = 0;
   const reached = [start];
   for (const node of reached) {
@@ -114,14 +187,14 @@ function spreadFrom(start: number, near: readonly (readonly number[])[], distanc
       reached.push(next);
     }
   }
-  return reached.length;
+  return reached;
 }
 
 function pathsOf(near: readonly (readonly number[])[]): { readonly longest: number; readonly sum: number } | undefined {
   const distances = new Int32Array(near.length);
   let [longest, sum] = [0, 0];
   for (let start = 0; start < near.length; start += 1) {
-    if (spreadFrom(start, near, distances.fill(-1)) < near.length) return undefined;
+    if (reachedFrom(start, near, distances.fill(-1)).length < near.length) return undefined;
     for (const distance of distances) {
       longest = Math.max(longest, distance);
       sum += distance;
@@ -132,7 +205,7 @@ function pathsOf(near: readonly (readonly number[])[]): { readonly longest: numb
 
 function componentsOf(around: readonly (readonly number[])[]): number {
   const distances = new Int32Array(around.length).fill(-1);
-  return around.filter((_, start) => distances[start] === -1 && spreadFrom(start, around, distances) > 0).length;
+  return around.filter((_, start) => distances[start] === -1 && reachedFrom(start, around, distances).length > 0).length;
 }
 
 function clusteringOf(around: readonly (readonly number[])[]): number {

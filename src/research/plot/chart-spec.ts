@@ -1,6 +1,7 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { type Mark, type Marks, type Place, titleText } from "./marks.ts";
-import type { HeatMapPlot, HistogramPlot, PlotFrame, PlotOptions, PlotScales } from "./plot-options.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { isPlain, type Mark, type Marks, type Place, titleText } from "./marks.ts";
+import type { HeatMapPlot, HistogramPlot, PlotFrame, PlotOptions, PlotReference, PlotScales } from "./plot-options.ts";
 
 /** Colours that people with colour blindness can tell apart (Okabe and Ito 2008), then more of them. */
 const FEW_COLOURS: readonly string[] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
@@ -20,21 +21,41 @@ export type ChartSpec = Readonly<Record<string, unknown>>;
  * @throws UsageError `PLOT_VALUE` for a logarithm of a number that is not above 0
  */
 export function chartSpec(plot: PlotOptions, { marks, leftOut, notes = [] }: Marks): ChartSpec {
-  const said = notesOf(marks, leftOut, notes);
+  const said = notesOf(marks, leftOut, [...notes, ...dashedOf(plot)]);
   const title = plot.title === undefined ? undefined : titleText(plot.title);
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     description: title ?? `A plot of kind ${plot.kind}`,
-    width: plot.width ?? DEFAULT_WIDTH,
-    height: plot.height ?? DEFAULT_HEIGHT,
     background: "white",
     padding: 12,
     autosize: { type: "pad" },
-    ...(title === undefined && said.length === 0 ? {} : { title: titleOf(title, said, plot) }),
+    ...(title === undefined && said.length === 0 ? {} : { title: titleOf(title, said, limitOf(plot, marks)) }),
     data: { values: dataOf(plot, marks) },
-    ...layersOf(plot, marks),
+    ...facetsOf(plot, marks, {
+      width: plot.width ?? DEFAULT_WIDTH,
+      height: plot.height ?? DEFAULT_HEIGHT,
+      layer: [layersOf(plot, marks), ...referencesOf(plot, marks)],
+    }),
     config: config(),
   };
+}
+
+const COLUMNS = 3;
+
+function limitOf({ width = DEFAULT_WIDTH }: PlotFrame, marks: readonly Mark[]): number {
+  return width * Math.min(COLUMNS, Math.max(1, new Set(marks.map(({ facet }) => facet)).size));
+}
+
+function facetsOf(plot: PlotOptions, marks: readonly Mark[], spec: ChartSpec): ChartSpec {
+  if (plot.facet === undefined) return spec;
+  const names = [...new Set(marks.map(({ facet }) => facet))];
+  const header = { title: titleText(plot.facet), labelLimit: plot.width ?? DEFAULT_WIDTH };
+  return { facet: { field: "facet", type: "nominal", sort: names, header }, columns: COLUMNS, spec };
+}
+
+function dashedOf(plot: PlotFrame & PlotReference): readonly string[] {
+  const dashed = (["reference", "curve"] as const).filter((name) => plot[name] !== undefined);
+  return dashed.length === 0 ? [] : [`dashed: ${dashed.join(" and ")}`];
 }
 
 /** Returns what a reader must know of the rows: how many have no place, and that the means are not of equally many. */
@@ -50,8 +71,8 @@ function notesOf(marks: readonly Mark[], leftOut: number, more: readonly string[
   return notes;
 }
 
-function titleOf(title: string | undefined, notes: readonly string[], { width = DEFAULT_WIDTH }: PlotFrame): ChartSpec {
-  const place = { anchor: "start", frame: "group", offset: 12, limit: width };
+function titleOf(title: string | undefined, notes: readonly string[], limit: number): ChartSpec {
+  const place = { anchor: "start", frame: "group", offset: 12, limit };
   if (title !== undefined) return { ...place, text: title, ...(notes.length === 0 ? {} : { subtitle: notes }) };
   return { ...place, text: notes, fontSize: 11, fontWeight: "normal", color: FAINT };
 }
@@ -64,6 +85,7 @@ function config(): ChartSpec {
     view: { stroke: null },
     title: { font, fontSize: 14, color: INK, subtitleColor: FAINT, subtitleFontSize: 11 },
     axis: { ...words, titleFontWeight: "normal", titlePadding: 8, gridColor: "#e6e8eb", domainColor: "#8c959f", tickColor: "#8c959f" },
+    header: { ...words, titleFontWeight: "normal" },
     legend: { ...words, titleFontWeight: "normal", labelLimit: 160, titleLimit: 160, symbolOpacity: 1 },
   };
 }
@@ -142,9 +164,53 @@ function heatLayers(plot: HeatMapPlot, marks: readonly Mark[]): ChartSpec {
   };
   return {
     encoding: places,
-    layer: [{ mark: "rect", encoding: { color: colour } }, ...(marks.length <= MAX_NUMBERED ? [numbers] : [])],
-    resolve: { scale: { color: "independent" } },
+    // The ink of a number has the channel of colours to itself: all facets share the scale of the fields.
+    layer: [{ mark: "rect", encoding: { fill: colour } }, ...(marks.length <= MAX_NUMBERED ? [numbers] : [])],
   };
+}
+
+/** Points of a curve: a line through them looks smooth. */
+const SAMPLES = 100;
+
+/** Lines that are known, over the whole of an axis, and a curve over the range of the marks. */
+function referencesOf(plot: PlotOptions, marks: readonly Mark[]): readonly ChartSpec[] {
+  if (plot.kind === "heatmap") return [];
+  const axes: PlotFrame & PlotScales & PlotReference & AxisColumns = { ...plot, y: plot.kind === "histogram" ? "rows" : plot.y };
+  const { reference = {}, curve } = axes;
+  const isNumbers = marks.every(({ x }) => typeof x === "number") && plot.kind !== "bars";
+  if (!isNumbers && (curve !== undefined || reference.x !== undefined)) throw unplaced("numbers on the x axis for a reference or a curve");
+  const dashed = { strokeDash: [5, 4], strokeWidth: 1.5, color: INK };
+  const scaled = (channel: "x" | "y", values: readonly Mark[]): ChartSpec => {
+    const field = channel === "x" && plot.kind === "histogram" ? { field: "x" } : {};
+    return { [channel]: { ...axisOf(channel, axes, [...marks, ...values]), ...field } };
+  };
+  const lines = (["x", "y"] as const).flatMap((channel) => {
+    const at = reference[channel];
+    if (at === undefined) return [];
+    const value: Mark = { x: 1, y: 1, series: "", facet: "", [channel]: pointOf(channel, at, axes) };
+    return [{ data: { values: [value] }, mark: { type: "rule", ...dashed }, encoding: scaled(channel, []) }];
+  });
+  if (curve === undefined) return lines;
+  const ends = marks.flatMap(({ x, high = x }) => (plot.kind === "histogram" ? [Number(x), high as number] : [Number(x)]));
+  const [least, most] = ends.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity] as const);
+  const isLog = axes.xScale === "log";
+  const values = Array.from({ length: SAMPLES + 1 }, (_, n): Mark => {
+    const x = isLog ? least * (most / least) ** (n / SAMPLES) : least + (most - least) * (n / SAMPLES);
+    return { x, y: pointOf("y", curve(x), axes, ` for ${x}`), series: "", facet: "" };
+  });
+  const encoding = { ...scaled("x", []), ...scaled("y", []) };
+  return [...lines, { data: { values }, mark: { type: "line", ...dashed }, encoding }];
+}
+
+/** Returns a number of a reference or a curve that its axis can show. @throws UsageError `PLOT_VALUE` */
+function pointOf(channel: "x" | "y", at: unknown, plot: PlotScales, where = ""): number {
+  const isLog = plot[`${channel}Scale`] === "log";
+  if (isPlain(at) && (!isLog || at > 0)) return at;
+  throw unplaced(`${isLog ? "numbers above 0" : "finite numbers"} from a reference or a curve on the ${channel} axis`, at, where);
+}
+
+function unplaced(expected: string, came: unknown = "texts", where = ""): UsageError {
+  return new UsageError("PLOT_VALUE", `Expected ${expected}, got ${valueText(came)}${where}. Leave it out, or plot another range.`);
 }
 
 function hasInterval(marks: readonly Mark[]): boolean {

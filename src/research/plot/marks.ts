@@ -10,6 +10,7 @@ export interface Mark {
   readonly x: Place;
   readonly y: Place;
   readonly series: string;
+  readonly facet: string;
   /** The ends of an interval, or of a range of a histogram. */
   readonly low?: number;
   readonly high?: number;
@@ -27,6 +28,7 @@ export interface Marks {
 
 const MAX_MARKS = 50_000;
 const MAX_SERIES = 50;
+const MAX_FACETS = 20;
 
 /** Returns what a plot draws. @throws UsageError `PLOT_COLUMN`, `PLOT_VALUE`, `PLOT_TOO_LARGE`, `PACKAGE_MISSING` */
 export async function marksOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Marks> {
@@ -36,6 +38,8 @@ export async function marksOf(rows: readonly PlotRow[], plot: PlotOptions): Prom
   if (made.marks.length > MAX_MARKS) throw tooLarge(`${MAX_MARKS} marks`, made.marks.length);
   const series = new Set(made.marks.map((mark) => mark.series)).size;
   if (series > MAX_SERIES) throw tooLarge(`${MAX_SERIES} series`, series);
+  const facets = new Set(made.marks.map((mark) => mark.facet)).size;
+  if (facets > MAX_FACETS) throw tooLarge(`${MAX_FACETS} facets`, facets);
   const ends = endsText(rows);
   const cut = rows.length - used.length;
   const notes = [...(ends === "" ? [] : [`runs ended by: ${ends}`]), ...(cut === 0 ? [] : [`${cut} cut by the default limit left out`])];
@@ -57,15 +61,11 @@ async function madeOf(rows: readonly PlotRow[], plot: PlotOptions): Promise<Mark
 }
 
 function columnsOf(plot: PlotOptions): readonly string[] {
-  if (plot.kind === "heatmap") return [plot.x, plot.y, plot.value];
-  const series = plot.series === undefined ? [] : [plot.series];
-  return plot.kind === "histogram" ? [plot.x, ...series] : [plot.x, plot.y, ...series];
+  const columns = [plot.x, plot.kind === "histogram" ? undefined : plot.y, plot.kind === "heatmap" ? plot.value : plot.series, plot.facet];
+  return columns.filter((column) => column !== undefined);
 }
 
-interface Cell {
-  readonly x: Place;
-  readonly y: Place;
-  readonly series: string;
+interface Cell extends Pick<Mark, "x" | "y" | "series" | "facet"> {
   readonly values: number[];
 }
 
@@ -73,32 +73,32 @@ class Cells {
   readonly all: Map<string, Cell> = new Map();
   leftOut = 0;
 
-  add(x: Place | undefined, y: Place | undefined, series: Place | undefined, value: number | undefined): void {
-    if (x === undefined || y === undefined || series === undefined || value === undefined) {
+  add(x: Place | undefined, y: Place | undefined, group: Group | undefined, value: number | undefined): void {
+    if (x === undefined || y === undefined || group === undefined || value === undefined) {
       this.leftOut += 1;
       return;
     }
-    const key = JSON.stringify([x, y, series]);
+    const key = JSON.stringify([x, y, group.series, group.facet]);
     const cell = this.all.get(key);
-    if (cell === undefined) this.all.set(key, { x, y, series: String(series), values: [value] });
+    if (cell === undefined) this.all.set(key, { x, y, ...group, values: [value] });
     else cell.values.push(value);
   }
 }
 
 async function meanMarks(rows: readonly PlotRow[], plot: LinePlot | BarPlot): Promise<Marks> {
   const cells = new Cells();
-  for (const row of rows) cells.add(placeAt(row, plot.x), 0, seriesAt(row, plot.series), numberAt(row, plot.y));
+  for (const row of rows) cells.add(placeAt(row, plot.x), 0, groupAt(row, plot), numberAt(row, plot.y));
   const marks: Mark[] = [];
   const confidence = plot.confidence ?? DEFAULT_CONFIDENCE;
   const isShare = rows.every((row) => typeof (valueAt(row, plot.y) ?? true) === "boolean");
   const intervalOf = isShare ? shareInterval : tInterval;
   let hasIntervals = false;
-  for (const { x, series, values } of cells.all.values()) {
+  for (const { values, ...cell } of cells.all.values()) {
     const y = mean(values);
     const isBare = plot.interval === "none" || values.length < 2;
     hasIntervals ||= !isBare;
     const { low, high } = isBare ? { low: y, high: y } : await intervalOf(values, { confidence });
-    marks.push({ x, y, series, low, high, rows: values.length });
+    marks.push({ ...cell, y, low, high, rows: values.length });
   }
   const notes = hasIntervals ? [`${Number((100 * confidence).toFixed(3))} % intervals (${isShare ? "Wilson" : "t"})`] : [];
   return { marks, leftOut: cells.leftOut, notes };
@@ -107,47 +107,52 @@ async function meanMarks(rows: readonly PlotRow[], plot: LinePlot | BarPlot): Pr
 function pointMarks(rows: readonly PlotRow[], plot: PointPlot): Marks {
   const marks: Mark[] = [];
   for (const row of rows) {
-    const [x, y, series] = [placeAt(row, plot.x), numberAt(row, plot.y), seriesAt(row, plot.series)];
-    if (x !== undefined && y !== undefined && series !== undefined) marks.push({ x, y, series: String(series) });
+    const [x, y, group] = [placeAt(row, plot.x), numberAt(row, plot.y), groupAt(row, plot)];
+    if (x !== undefined && y !== undefined && group !== undefined) marks.push({ x, y, ...group });
   }
   return { marks, leftOut: rows.length - marks.length };
 }
 
 function histogramMarks(rows: readonly PlotRow[], plot: HistogramPlot): Marks {
   const cells = new Cells();
-  for (const row of rows) cells.add(0, 0, seriesAt(row, plot.series), numberAt(row, plot.x));
+  for (const row of rows) cells.add(0, 0, groupAt(row, plot), numberAt(row, plot.x));
   const all = [...cells.all.values()].flatMap(({ values }) => values);
   if (all.length === 0) return { marks: [], leftOut: cells.leftOut };
   const bins = plot.bins ?? Math.ceil(Math.log2(all.length)) + 1;
   const [least, most] = all.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity] as const);
   // Equal values fill one range around them.
   const [start, width] = least === most ? [least - 0.5, 1 / bins] : [least, (most - least) / bins];
-  const marks = [...cells.all.values()].flatMap(({ series, values }) => {
+  const marks = [...cells.all.values()].flatMap(({ values, ...cell }) => {
     const counts = Array.from({ length: bins }, () => 0);
     for (const value of values) {
       const bin = Math.min(bins - 1, Math.floor((value - start) / width));
       counts[bin] = (counts[bin] ?? 0) + 1;
     }
-    return counts.map((y, bin): Mark => ({ x: start + bin * width, y, series, low: start + bin * width, high: start + (bin + 1) * width }));
+    return counts.map((y, bin): Mark => ({
+      ...cell,
+      x: start + bin * width,
+      y,
+      low: start + bin * width,
+      high: start + (bin + 1) * width,
+    }));
   });
   return { marks, leftOut: cells.leftOut };
 }
 
 function heatMarks(rows: readonly PlotRow[], plot: HeatMapPlot): Marks {
   const cells = new Cells();
-  for (const row of rows) cells.add(placeAt(row, plot.x), placeAt(row, plot.y), "", numberAt(row, plot.value));
-  const marks = [...cells.all.values()].map(({ x, y, series, values }): Mark => ({
-    x,
-    y,
-    series,
-    value: mean(values),
-    rows: values.length,
-  }));
+  for (const row of rows) cells.add(placeAt(row, plot.x), placeAt(row, plot.y), groupAt(row, plot), numberAt(row, plot.value));
+  const marks = [...cells.all.values()].map(({ values, ...cell }): Mark => ({ ...cell, value: mean(values), rows: values.length }));
   return { marks, leftOut: cells.leftOut };
 }
 
-function seriesAt(row: PlotRow, column: string | undefined): Place | undefined {
-  return column === undefined ? "" : placeAt(row, column);
+type Group = Pick<Mark, "series" | "facet">;
+
+/** Returns the series and the facet of a row; undefined where it has none in a column of them. */
+function groupAt(row: PlotRow, plot: PlotOptions): Group | undefined {
+  const at = (column: string | undefined): Place | undefined => (column === undefined ? "" : placeAt(row, column));
+  const [series, facet] = [at(plot.kind === "heatmap" ? undefined : plot.series), at(plot.facet)];
+  return series === undefined || facet === undefined ? undefined : { series: String(series), facet: String(facet) };
 }
 
 function tooLarge(most: string, came: number): UsageError {
@@ -196,7 +201,7 @@ function placeAt(row: PlotRow, column: string): Place | undefined {
   );
 }
 
-function isPlain(value: unknown): value is number {
+export function isPlain(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) <= MOST && (value === 0 || Math.abs(value) >= 1 / MOST);
 }
 

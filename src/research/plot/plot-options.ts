@@ -19,6 +19,16 @@ export interface PlotFrame {
   readonly yTitle?: string;
   /** Draws also the runs that the default limit on rounds cut. Default false. */
   readonly cut?: boolean;
+  /** The column whose values have a picture each, of the given size, with equal axes: at most 20. */
+  readonly facet?: string;
+}
+
+/** What is known or expected, dashed. An axis of strings has no reference, and no curve. */
+export interface PlotReference {
+  /** A line at a number of an axis. */
+  readonly reference?: { readonly x?: number; readonly y?: number };
+  /** A function from x to y, such as a theory, drawn over the range of the rows. It returns finite numbers. */
+  readonly curve?: (x: number) => number;
 }
 
 /** The columns of the horizontal axis, of the vertical axis (numbers), and of the colours. Default: one series. */
@@ -45,21 +55,21 @@ export interface PlotScales {
 }
 
 /** Means over `x`, joined by a line, with a band for the interval. */
-export interface LinePlot extends PlotFrame, MeanColumns, PlotScales {
+export interface LinePlot extends PlotFrame, MeanColumns, PlotScales, PlotReference {
   readonly kind: "line";
 }
 
-export interface PointPlot extends PlotFrame, PlotScales, PlotColumns {
+export interface PointPlot extends PlotFrame, PlotScales, PlotColumns, PlotReference {
   readonly kind: "points";
 }
 
 /** A bar for the mean of each `x`, side by side for several series, with a line for the interval. */
-export interface BarPlot extends PlotFrame, MeanColumns {
+export interface BarPlot extends PlotFrame, MeanColumns, Pick<PlotReference, "reference"> {
   readonly kind: "bars";
 }
 
 /** A histogram: the number of rows that have values in each of some ranges of equal width. */
-export interface HistogramPlot extends PlotFrame, Pick<PlotColumns, "x" | "series"> {
+export interface HistogramPlot extends PlotFrame, Pick<PlotColumns, "x" | "series">, PlotReference {
   readonly kind: "histogram";
   /** Number of ranges, from 1 to 1,000. Default: the rule of Sturges, one more than the binary logarithm of the number of rows. */
   readonly bins?: number;
@@ -78,27 +88,38 @@ const { text, checked } = kinds;
 const pixels = numberWith("a number from 50 to 4,000", (value) => value >= 50 && value <= 4_000);
 const someBins = numberWith("a whole number from 1 to 1,000", (value) => Number.isInteger(value) && value >= 1 && value <= 1_000);
 const scale = kinds.oneOf("linear", "log");
-const frame = { kind: checked, title: text, width: pixels, height: pixels, xTitle: text, yTitle: text, cut: kinds.boolean } as const;
+const frame = {
+  kind: checked,
+  title: text,
+  width: pixels,
+  height: pixels,
+  xTitle: text,
+  yTitle: text,
+  cut: kinds.boolean,
+  facet: text,
+} as const;
 const means = { x: text, y: text, series: text, interval: kinds.oneOf("t", "none"), confidence: aConfidence } as const;
+const reference = kinds.options({ x: kinds.number, y: kinds.number });
+const known = { reference, curve: kinds.function } as const;
 const scales = { xScale: scale, yScale: scale } as const;
 
-const line: Known<LinePlot> = { ...frame, ...means, ...scales };
-const points: Known<PointPlot> = { ...frame, ...scales, x: text, y: text, series: text };
-const bars: Known<BarPlot> = { ...frame, ...means };
-const histogram: Known<HistogramPlot> = { ...frame, x: text, series: text, bins: someBins };
+const line: Known<LinePlot> = { ...frame, ...means, ...scales, ...known };
+const points: Known<PointPlot> = { ...frame, ...scales, ...known, x: text, y: text, series: text };
+const bars: Known<BarPlot> = { ...frame, ...means, reference };
+const histogram: Known<HistogramPlot> = { ...frame, ...known, x: text, series: text, bins: someBins };
 const heatmap: Known<HeatMapPlot> = { ...frame, x: text, y: text, value: text, valueTitle: text };
-const known: Readonly<Record<PlotOptions["kind"], Known<Record<string, unknown>>>> = { line, points, bars, histogram, heatmap };
+const options: Readonly<Record<PlotOptions["kind"], Known<Record<string, unknown>>>> = { line, points, bars, histogram, heatmap };
 const anyKind: Known<Record<string, unknown>> = { ...line, ...points, ...bars, ...histogram, ...heatmap };
 
 export function checkPlot(caller: string, o: PlotOptions): void {
   checkGivenOptions(caller, o, anyKind);
   const { kind } = o;
-  if (typeof kind !== "string" || !Object.hasOwn(known, kind))
-    throw invalid(caller, "kind", `one of ${Object.keys(known).join(", ")}`, kind);
-  checkGivenOptions(`${caller} of kind ${kind}`, o, known[kind]);
+  if (typeof kind !== "string" || !Object.hasOwn(options, kind))
+    throw invalid(caller, "kind", `one of ${Object.keys(options).join(", ")}`, kind);
+  checkGivenOptions(`${caller} of kind ${kind}`, o, options[kind]);
   const given: { readonly [name: string]: unknown } = { ...o };
   for (const name of ["x", "y", "value"])
-    if (known[kind][name] !== undefined && typeof given[name] !== "string")
+    if (options[kind][name] !== undefined && typeof given[name] !== "string")
       throw invalid(caller, name, "the name of a column", given[name]);
 }
 

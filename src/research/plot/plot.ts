@@ -10,7 +10,7 @@ import { type PlotOptions, type PlotRow, checkPlot } from "./plot-options.ts";
  * `jstat`.
  *
  * @throws UsageError `PLOT_EMPTY` without rows; `PLOT_COLUMN` for an unknown column; `PLOT_VALUE`; `PLOT_TOO_LARGE` for more than 50,000
- * marks or 50 series; `PACKAGE_MISSING`
+ * marks, 50 series or 20 facets; `PACKAGE_MISSING`
  */
 export async function plotSvg(rows: Iterable<PlotRow>, o: PlotOptions): Promise<string> {
   checkPlot("plotSvg", o);
@@ -67,6 +67,7 @@ type Column = readonly [name: string, valueOf: (mark: Mark) => number | string |
 
 function columnsOf(plot: PlotOptions, marks: readonly Mark[]): readonly Column[] {
   const series: readonly Column[] = "series" in plot && plot.series !== undefined ? [[plot.series, (mark) => mark.series]] : [];
+  const facet: readonly Column[] = plot.facet === undefined ? [] : [[plot.facet, (mark) => mark.facet]];
   const ends: readonly Column[] = [
     ["from", (mark) => mark.low],
     ["to", (mark) => mark.high],
@@ -74,11 +75,12 @@ function columnsOf(plot: PlotOptions, marks: readonly Mark[]): readonly Column[]
   const counts: readonly Column[] = [["rows", (mark) => mark.rows]];
   switch (plot.kind) {
     case "histogram":
-      return [...series, ...ends, ["rows", (mark) => mark.y]];
+      return [...facet, ...series, ...ends, ["rows", (mark) => mark.y]];
     case "heatmap":
-      return [[plot.x, (mark) => mark.x], [plot.y, (mark) => mark.y], [plot.value, (mark) => mark.value], ...counts];
+      return [...facet, [plot.x, (mark) => mark.x], [plot.y, (mark) => mark.y], [plot.value, (mark) => mark.value], ...counts];
     default:
       return [
+        ...facet,
         ...series,
         [plot.x, (mark) => mark.x],
         [plot.y, (mark) => mark.y],

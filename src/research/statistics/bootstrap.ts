@@ -109,7 +109,7 @@ function accelerationOf(sample: readonly number[], statistic: Statistic): number
 }
 
 /** Returns a quantile of sorted values, with linear interpolation (type 7 of Hyndman and Fan 1996). */
-function quantileOf(sorted: Float64Array, share: number): number {
+export function quantileOf(sorted: Float64Array, share: number): number {
   const index = Math.min(1, Math.max(0, share)) * (sorted.length - 1);
   const before = sorted[Math.floor(index)] ?? 0;
   const after = sorted[Math.ceil(index)] ?? before;

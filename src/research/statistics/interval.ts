@@ -12,7 +12,7 @@ export interface Interval {
   /** The share of intervals of this kind that contain the true value, between 0 and 1. */
   readonly confidence: number;
   readonly n: number;
-  readonly method: "t" | "wilson" | "bca" | "normal";
+  readonly method: "t" | "wilson" | "bca" | "normal" | "percentile";
   /** A reason to distrust the interval. */
   readonly warning?: string;
 }
@@ -76,15 +76,17 @@ export interface Distributions {
   tQuantile(probability: number, degrees: number): number;
   /** Returns the probability of a t value at least as far from 0. */
   tTails(t: number, degrees: number): number;
+  /** Returns the probability of an F value that is at least as large. */
+  fTail(f: number, between: number, within: number): number;
 }
 
 interface Jstat {
   readonly normal: { inv(p: number, mean: number, deviation: number): number; cdf(x: number, mean: number, deviation: number): number };
   readonly studentt: { inv(p: number, degrees: number): number };
-  ibeta(x: number, a: number, b: number): number;
+  gammaln(x: number): number;
 }
 
-/** From here on expansions, exact to 1e-12, replace jstat, whose continued fraction ends after 100 terms. */
+/** From here on an expansion, exact to 1e-12, replaces the quantile of jstat, whose continued fraction ends after 100 terms. */
 const MANY_DEGREES = 10_000;
 
 /** Loads jstat once. @throws UsageError `PACKAGE_MISSING` */
@@ -94,16 +96,17 @@ export async function distributions(): Promise<Distributions> {
     return (await import("jstat")) as { readonly default: Jstat };
   });
   const normalQuantile = (probability: number): number => jstat.normal.inv(probability, 0, 1);
-  const normalShare = (value: number): number => jstat.normal.cdf(value, 0, 1);
+  const fTail = (f: number, between: number, within: number): number => {
+    const [part, rest] = [within / (within + between * f), (between * f) / (within + between * f)];
+    return betaShare(part, rest, within / 2, between / 2, (x) => jstat.gammaln(x));
+  };
   return {
     normalQuantile,
-    normalShare,
+    normalShare: (value) => jstat.normal.cdf(value, 0, 1),
     tQuantile: (probability, degrees) =>
       degrees < MANY_DEGREES ? jstat.studentt.inv(probability, degrees) : tOfNormal(normalQuantile(probability), degrees),
-    tTails: (t, degrees) =>
-      degrees < MANY_DEGREES
-        ? jstat.ibeta(degrees / (degrees + t * t), degrees / 2, 0.5)
-        : 2 * normalShare(-normalOfT(Math.abs(t), degrees)),
+    tTails: (t, degrees) => fTail(t * t, 1, degrees),
+    fTail,
   };
 }
 
@@ -114,10 +117,30 @@ function tOfNormal(z: number, degrees: number): number {
   return z + first / degrees + second / degrees ** 2;
 }
 
-/** Returns the normal value with the tail of a t value (Abramowitz and Stegun 1964, 26.7.8). */
-function normalOfT(t: number, degrees: number): number {
-  return (t * (1 - 1 / (4 * degrees))) / Math.sqrt(1 + (t * t) / (2 * degrees));
+/**
+ * Returns the regularized incomplete beta function I(x; a, b) by its continued fraction (DLMF 8.17.22, evaluated as Lentz 1976 has it).
+ *
+ * @param rest 1 - x, with all its digits
+ */
+function betaShare(x: number, rest: number, a: number, b: number, logGamma: (x: number) => number): number {
+  if (x <= 0 || rest <= 0) return x <= 0 ? 0 : 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - betaShare(rest, x, b, a, logGamma);
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(rest)) / a;
+  let [c, d] = [1, 1 / (1 - ((a + b) * x) / (a + 1))];
+  let fraction = d;
+  for (let n = 2, change = 0; Math.abs(change - 1) > 1e-15 && n < MOST_TERMS; n += 1) {
+    const m = Math.floor(n / 2);
+    const term = ((n % 2 === 0 ? m * (b - m) : -(a + m) * (a + b + m)) * x) / ((a + n - 1) * (a + n));
+    d = 1 / (1 + term * d);
+    c = 1 + term / c;
+    change = c * d;
+    fraction *= change;
+  }
+  return front * fraction;
 }
+
+/** More than a million degrees need. */
+const MOST_TERMS = 100_000;
 
 export interface PrecisionOptions extends IntervalOptions {
   /** Half of the wanted width of the t interval of the mean. */

@@ -66,7 +66,7 @@ function sumOf(sample: readonly number[]): number {
   return sum + lost;
 }
 
-function inRange(result: number): number {
+export function inRange(result: number): number {
   if (Number.isFinite(result)) return result;
   throw invalid("values whose sums fit a number, got values that are too large. Write them in a larger unit.");
 }

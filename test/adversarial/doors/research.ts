@@ -13,7 +13,18 @@ const nodes = () => or(5, "x", null, {}, -1, Number.NaN, [5]);
 const rows = () => [or({ a: 1, b: 2 }, 5, null, "x")];
 const price = { input: 1.5, output: 2.5 };
 const frame = { title: "t", width: 100, height: 100, xTitle: "x", yTitle: "y" };
-const plot = () => ({ ...frame, kind: or("points", 5, null, {}, "pie"), x: "a", y: "b", series: "b", xScale: "linear", yScale: "log" });
+const plot = () => ({
+  ...frame,
+  kind: or("points", 5, null, {}, "pie"),
+  x: "a",
+  y: "b",
+  series: "b",
+  facet: "b",
+  reference: { x: 1.5, y: 2.5 },
+  curve: () => 1,
+  xScale: "linear",
+  yScale: "log",
+});
 const anExperiment = () =>
   experiment({
     name: "e",
@@ -45,6 +56,11 @@ export const research: Readonly<Record<string, Door>> = {
     [or({ seed: 1, value: 2.5 }, 5, null, "x"), { seed: 2, value: 1 }],
     { confidence: 0.9, resamples: 100, seed: seed() },
   ],
+  anova: () => [[values, values]],
+  compareSamples: () => [values, values, { confidence: 0.9 }],
+  holm: () => [[or(0.5, "x", null, Number.NaN), 0.25]],
+  linearRegression: () => [[or([1, 2.5], 5, null, "x"), [2, 3], [3, 5.5]], { confidence: 0.9 }],
+  sensitivity: () => [{ a: { from: real(0), to: real(1), whole: false, scale: "linear" } }, { n: 2, seed: seed() }],
   mean: () => [values],
   explore: () => [
     (given: object) => new Environment(given).addRole(role()),
@@ -65,7 +81,12 @@ export const research: Readonly<Record<string, Door>> = {
   erdosRenyi: () => [nodes(), { probability: 0.5, seed: seed() }],
   wattsStrogatz: () => [nodes(), { degree: 2, rewiring: 0.5, seed: seed() }],
   completeTopology: () => [nodes()],
-  gridTopology: () => [2, 2, { torus: false }],
+  gridTopology: () => [2, 2, { torus: false, neighbours: "moore" }],
+  configurationModel: () => [nodes(), { degrees: or(2, "x", null, {}, [5], -1, Number.NaN), seed: seed() }],
+  randomGeometric: () => [nodes(), { radius: 0.5, torus: true, seed: seed() }],
+  space: () => [{ width: 2, height: 2, torus: true, neighbours: "moore" }],
+  betweenness: () => [topology()],
+  modularity: () => [topology(), () => "g"],
   layeredTopology: () => [[or(2, "x", null, {}, -1), 2]],
   ringTopology: () => [nodes()],
   starTopology: () => [nodes()],
