@@ -188,7 +188,8 @@ const MAX_DECIMALS = 12;
 const MAX_ERRORS = 10;
 
 export async function experimentStatus(session: Session, _flags: Flags, dir: string): Promise<ExitCode> {
-  const { manifest, total, done, failed, failures, warnings, rows, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
+  const kept = await readExperiment(resolve(session.host.cwd, dir));
+  const { manifest, total, done, failed, failures, warnings, rows, ms, spent, lost, uncertain } = kept;
   const { experiment, versions, commit, machine, began } = manifest;
   const exitCode = done === total && failed === 0 ? 0 : 1;
   const errors = failures.map(({ cell, rep, error, place }) => {
@@ -206,6 +207,7 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
     ms,
     spent,
     lost,
+    uncertain,
     ended: endsText(rows),
     warnings,
     manifest: facts,
@@ -218,7 +220,7 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
         ["cells", `${counted(experiment.cells.length)}, ${plural(experiment.reps, "repetition")}, seed ${shown(experiment.seed, 60)}`],
         ["runs", `${counted(done)} of ${counted(total)}, ${counted(failed)} failed, ${elapsed(ms)} of work`],
         ["ended", endsText(rows) || undefined],
-        ["spent", spentText({ spent, lost })],
+        ["spent", spentText({ spent, lost, uncertain })],
         ["began", shown(began, 40)],
         ["commit", commit === null ? undefined : `${shown(commit.id.slice(0, 12), 20)}${changed}`],
         ["made by", `troupe ${shown(versions.troupe, 40)}, Node.js ${shown(versions.node, 40)}, ${shown(machine.cpu, 80)}`],
@@ -233,11 +235,13 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
 }
 
 /** `40 calls, $0.12; 3 calls, $0.01 of it are in no row: the run failed, or its process died` */
-function spentText({ spent, lost }: SweepSpending): string | undefined {
+function spentText({ spent, lost, uncertain }: SweepSpending): string | undefined {
   const text = (of: ModelSpending): string => `${plural(of.calls, "call")}, ${formatCost({ known: usd(of.usd), unpriced: of.unpriced })}`;
   const isNothing = (of: ModelSpending): boolean => of.calls + of.usd + of.unpriced === 0;
-  if (isNothing(spent)) return undefined;
-  return isNothing(lost) ? text(spent) : `${text(spent)}; ${text(lost)} of it are in no row: the run failed, or its process died`;
+  if (isNothing(spent) && uncertain === 0) return undefined;
+  const doubt = uncertain === 0 ? "" : `; ${plural(uncertain, "more call")} may have been paid: they were in flight when a process died`;
+  const gone = isNothing(lost) ? "" : `; ${text(lost)} of it are in no row: the run failed, or its process died`;
+  return `${text(spent)}${gone}${doubt}`;
 }
 
 export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<void> {

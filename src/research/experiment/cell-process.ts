@@ -6,7 +6,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText } from "../../kernel/value-text.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
-import type { CellUse } from "./cell-use.ts";
+import type { FreshUse } from "./cell-use.ts";
 
 const MAX_SAID = 8_000;
 const MEGABYTE = 1024 * 1024;
@@ -54,7 +54,7 @@ export class CellProcess {
   #reply: Promise<Reply | undefined>;
   #answer: (reply: Reply | undefined) => void = () => undefined;
   #requests = 0;
-  #onUse: ((fresh: Partial<CellUse>) => void) | undefined;
+  #onUse: ((fresh: FreshUse) => void) | undefined;
 
   private constructor(options: CellProcessOptions) {
     this.#options = options;
@@ -106,7 +106,7 @@ export class CellProcess {
    * @param onUse reply what the run takes of models, also of one whose process dies
    * @throws ControlError when the signal aborts
    */
-  async run(request: WireRequest, onUse: (fresh: Partial<CellUse>) => void): Promise<ProcessAnswer> {
+  async run(request: WireRequest, onUse: (fresh: FreshUse) => void): Promise<ProcessAnswer> {
     this.#requests += 1;
     this.#onUse = onUse;
     this.#said = "";

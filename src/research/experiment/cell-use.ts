@@ -1,3 +1,4 @@
+import { jobName } from "./cell.ts";
 import type { FinishedCell } from "./cell-run.ts";
 import { canonicalJson, textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
@@ -13,6 +14,8 @@ export interface CellUse {
   readonly calls: number;
   readonly microUsd: number;
   readonly unpriced: number;
+  /** Calls that were in flight when a process died: they may have been paid. Left out by older versions. */
+  readonly uncertain?: number;
   readonly models: readonly UsedModel[];
   /** The sha256 of each system prompt that a model was asked with. */
   readonly prompts: readonly string[];
@@ -26,20 +29,22 @@ export class UseSum {
   #calls = 0;
   #microUsd = 0;
   #unpriced = 0;
+  #uncertain = 0;
   readonly #models = new Map<string, UsedModel>();
   readonly #prompts = new Set<string>();
 
-  add({ calls = 0, microUsd = 0, unpriced = 0, models = [], prompts = [] }: Partial<CellUse>): void {
+  add({ calls = 0, microUsd = 0, unpriced = 0, uncertain = 0, models = [], prompts = [] }: Partial<CellUse>): void {
     this.#calls += calls;
     this.#microUsd += microUsd;
     this.#unpriced += unpriced;
+    this.#uncertain += uncertain;
     for (const model of models) this.#models.set(canonicalJson([model.id, model.price]), model);
     for (const prompt of prompts) this.#prompts.add(prompt);
   }
 
   get use(): CellUse {
     const models = [...this.#models].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, model]) => model);
-    const sums = { calls: this.#calls, microUsd: this.#microUsd, unpriced: this.#unpriced };
+    const sums = { calls: this.#calls, microUsd: this.#microUsd, unpriced: this.#unpriced, uncertain: this.#uncertain };
     return { ...sums, models, prompts: [...this.#prompts].sort() };
   }
 }
@@ -48,22 +53,36 @@ type Listening = <T extends Observed["type"]>(type: T, listener: (observed: Extr
 type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
 
+/** What a run has used since the last report. `isWhole`: it is all that the run has used, with what came from tries before. */
+export interface FreshUse extends Partial<CellUse> {
+  readonly isWhole?: true;
+}
+
+interface Step {
+  readonly isAnswer: boolean;
+  readonly isOpen: boolean;
+  readonly isUnpriced: boolean;
+}
+
 const MAX_PROMPTS = 1_000;
 
 /**
  * Watches the use of models by a run. It owns the steps under way.
  *
  * UseWatch.W1 (`#ended`) each open try counts once, a lost one when it is settled, and an answer from a record does not count. UseWatch.W2
- * (`#report`) new use is reported as soon as a try has ended, because the process may die.
+ * (`#report`) new use is reported as soon as a try begins or ends, because the process may die. UseWatch.W3 (`#started`) a call is uncertain
+ * from its start to its end: those that a kill interrupted stay so.
  */
 export class UseWatch {
   readonly #sum = new UseSum();
-  readonly #reported: ((fresh: Partial<CellUse>) => void) | undefined;
-  readonly #steps = new Map<string, { readonly isAnswer: boolean; readonly isOpen: boolean }>();
+  readonly #reported: ((fresh: FreshUse) => void) | undefined;
+  readonly #steps = new Map<string, Step>();
   readonly #known = new Set<string>();
   #isWatching = false;
+  /** Calls without a known price that a kill interrupted. */
+  lostUnpriced = 0;
 
-  constructor(report?: (fresh: Partial<CellUse>) => void) {
+  constructor(report?: (fresh: FreshUse) => void) {
     this.#reported = report;
   }
 
@@ -83,6 +102,23 @@ export class UseWatch {
     };
   }
 
+  /** Begins with the record of a run that continues: what comes now is all that the run has used. */
+  begin(): void {
+    this.#reported?.({ isWhole: true });
+  }
+
+  /** Counts an event of the record of a run that continues. */
+  learn(event: RunEvent): void {
+    if (event.type === "step.started") this.#started(event);
+    else if (event.type === "step.ended") this.#ended(event);
+  }
+
+  /** True if calls were not free. */
+  get isPaid(): boolean {
+    const { microUsd, unpriced } = this.#sum.use;
+    return microUsd + unpriced > 0;
+  }
+
   /** Takes the use from the result of a run, where neither the world nor the run could be watched. */
   take({ cost, byModel }: Pick<RunResult, "cost" | "byModel">, calls: number): void {
     if (this.#isWatching) return;
@@ -90,8 +126,11 @@ export class UseWatch {
     this.#report({ calls, microUsd: cost.known, unpriced: cost.unpriced, models });
   }
 
-  #started({ act, key, kind, request, reused }: StepStarted): void {
-    this.#steps.set(`${act} ${key}`, { isAnswer: kind === "model" && reused === undefined, isOpen: true });
+  #started({ act, key, kind, request, reused, unpriced }: StepStarted): void {
+    const isAnswer = kind === "model" && reused === undefined;
+    this.#steps.set(`${act} ${key}`, { isAnswer, isOpen: true, isUnpriced: unpriced === true });
+    if (isAnswer) this.#report({ uncertain: 1 });
+    if (unpriced === true) this.lostUnpriced += 1;
     if (kind !== "model" || !isRecord(request) || !Array.isArray(request["messages"])) return;
     for (const said of request["messages"] as readonly unknown[]) {
       if (!isRecord(said) || said["role"] !== "system" || typeof said["content"] !== "string") continue;
@@ -111,10 +150,13 @@ export class UseWatch {
     if (retry === true) this.#steps.set(name, { ...step, isOpen: false });
     else this.#steps.delete(name);
     const isUnpriced = step.isOpen && cost === null && basis !== "none";
+    if (step.isOpen && step.isUnpriced) this.lostUnpriced -= 1;
+    this.lostUnpriced -= settles.filter((one) => one.unpriced === true && one.cost !== null).length;
     const lost = settles.reduce((sum, one) => sum + (one.cost ?? 0), 0);
     const microUsd = lost + (step.isOpen ? (cost ?? 0) : 0);
     const calls = step.isAnswer && retry !== true ? 1 : 0;
-    if (isUnpriced || microUsd + calls > 0) this.#report({ calls, microUsd, unpriced: isUnpriced ? 1 : 0 });
+    const uncertain = step.isAnswer && step.isOpen ? -1 : 0;
+    if (isUnpriced || microUsd + calls + uncertain !== 0) this.#report({ calls, microUsd, unpriced: isUnpriced ? 1 : 0, uncertain });
   }
 
   #isNew(name: string): boolean {
@@ -123,7 +165,7 @@ export class UseWatch {
     return true;
   }
 
-  #report(fresh: Partial<CellUse>): void {
+  #report(fresh: FreshUse): void {
     this.#sum.add(fresh);
     this.#reported?.(fresh);
   }
@@ -140,16 +182,24 @@ export interface SweepSpending {
   readonly spent: ModelSpending;
   /** The part that no row has: failed runs, those that were run again later, and tries whose process died. */
   readonly lost: ModelSpending;
+  /** Calls that were in flight when a process died: a provider may have counted them. */
+  readonly uncertain: number;
 }
 
-/** The use of models by the runs of a sweep. SweepUse.S1 (`sweepUse`) each run, and each try whose process died, counts once. */
+/**
+ * The use of models by the runs of a sweep. SweepUse.S1 (`sweepUse`) each run, and each try whose process died, counts once: a run that continued
+ * counts with its whole record, in the place of its earlier lines.
+ */
 export function sweepUse(finished: Iterable<FinishedCell>): SweepSpending & { readonly use: CellUse } {
+  const lines = new Map<string, FinishedCell[]>();
+  for (const one of finished) lines.set(jobName(one), [...(one.continued === true ? [] : (lines.get(jobName(one)) ?? [])), one]);
   const [all, gone] = [new UseSum(), new UseSum()];
-  for (const { end, lost = {} } of finished) {
+  for (const { end, lost = {} } of [...lines.values()].flat()) {
     for (const use of [end.use, lost]) all.add(use);
     for (const use of [end.kind === "failed" ? end.use : {}, lost]) gone.add(use);
   }
-  return { use: all.use, spent: spendingOf(all.use), lost: spendingOf(gone.use) };
+  const { use } = all;
+  return { use, spent: spendingOf(use), lost: spendingOf(gone.use), uncertain: use.uncertain ?? 0 };
 }
 
 function spendingOf({ calls, microUsd, unpriced }: CellUse): ModelSpending {

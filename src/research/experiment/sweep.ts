@@ -10,6 +10,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { CELL_VARIABLE } from "./cell-process.ts";
+import { type RecordRequest, recordOf } from "./cell-record.ts";
 import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, WRITE_MODULE } from "./process-slot.ts";
 import { anExperiment, type AnyExperiment } from "./experiment.ts";
 import { endsOf, parquetTable, type Row, rowsOf } from "./tables.ts";
@@ -33,6 +34,11 @@ export interface RunExperimentOptions extends ProcessBounds {
   readonly workers?: number;
   /** Runs that failed are run again when the sweep continues. Default false. */
   readonly again?: boolean;
+  /**
+   * Keeps a record of each run in `out`, if `world` takes `run` of its setting: true for all, false for none. Default: for runs with calls to a model
+   * that is not free, from the first such call on. A run with a record continues where a kill cut it off.
+   */
+  readonly record?: boolean;
   /** Called at the start and whenever a run has ended. */
   readonly onProgress?: (progress: SweepProgress) => void;
 }
@@ -41,7 +47,7 @@ const runOptions: Known<RunExperimentOptions> = {
   ...processBounds,
   out: { says: "the path of a folder", fits: (value) => typeof value === "string" && value !== "" && !value.includes("\0") },
   workers: kinds.size,
-  again: kinds.boolean,
+  ...kinds.each(kinds.boolean, "again", "record"),
   onProgress: kinds.function,
 };
 
@@ -107,6 +113,9 @@ async function openedFolder(experiment: AnyExperiment, path: string, { module }:
   return folder;
 }
 
+const UNRECORDED =
+  "Runs asked a model that is not free, and keep no record: a kill loses their calls. Take run in world: ({ seed, run }) => new Environment({ seed, model, ...run }).";
+
 /**
  * One sweep. It owns the runs that are left, and the processes.
  *
@@ -127,6 +136,7 @@ class Sweep {
   #failed: number;
   readonly #began: number;
   readonly #kept: number;
+  #isUnrecorded = false;
   #module: ModuleFiles | undefined;
   readonly #stop = new AbortController();
 
@@ -166,13 +176,22 @@ class Sweep {
       for (const job of this.#next) {
         throwIfAborted(signal);
         const began = clock.now();
-        const { end, lost } = await runner.run({ job, concurrency: CONCURRENCY });
+        const keeps = this.#recordOf(job);
+        const { end, lost, kept } = await runner.run({ job, concurrency: CONCURRENCY, ...(keeps && { keeps }) });
+        if (kept === "left out") this.#isUnrecorded = true;
         const { cell, rep } = job;
-        await this.#ended({ cell, rep, end, ...(lost && { lost }), ms: clock.now() - began });
+        const continued = kept === "continued" ? { continued: true } : {};
+        await this.#ended({ cell, rep, end, ...(lost && { lost }), ...continued, ms: clock.now() - began });
       }
     } finally {
       runner.close();
     }
+  }
+
+  #recordOf(job: CellJob): RecordRequest | undefined {
+    const { record } = this.#o;
+    if (this.#folder === undefined || record === false) return undefined;
+    return { ...recordOf(this.#folder.path, this.#experiment.name, job), keeps: record === true ? "all" : "paid" };
   }
 
   /** A process that starts late must not run another program than the first ones. */
@@ -226,6 +245,7 @@ class Sweep {
     const { use, ...spending } = sweepUse(this.#finished);
     const manifest = this.#folder && (await manifestIn(this.#folder.path));
     if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(use) });
-    return { out: this.#folder?.path, rows, series, failed, warnings, kept: this.#kept, ...spending };
+    const told = this.#isUnrecorded ? [UNRECORDED, ...warnings] : warnings;
+    return { out: this.#folder?.path, rows, series, failed, warnings: told, kept: this.#kept, ...spending };
   }
 }

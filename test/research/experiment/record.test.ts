@@ -1,0 +1,154 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../../src/adapters/sqlite.ts";
+import { type ChatModel, createMessage, defineAction, defineRole, Environment, type RunEvent, Team } from "../../../src/index.ts";
+import { experiment, policyModel, readExperiment, runExperiment } from "../../../src/research/index.ts";
+import { scratchFolder } from "../../workspace/scratch.ts";
+
+/** A model that counts the questions which it is asked, and answers each the same every time. */
+function countingModel(price = { input: 1, output: 2 }): ChatModel & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const model = policyModel({
+    id: "counting",
+    price,
+    answer: ({ messages }) => {
+      const text = String(messages.at(-1)?.content);
+      asked.push(text);
+      return { content: `${text.length % 3}`, usage: { inputTokens: 100, outputTokens: 100 } };
+    },
+  });
+  return Object.assign(model, { asked });
+}
+
+const STEPS = 2;
+
+/** Two roles that ask a model in every step and pass on a number. */
+const askers = ["Ann", "Ben"].map((name, place, names) =>
+  defineRole({
+    name,
+    watch: [],
+    async react(rc) {
+      const n = Number(rc.news[0]?.content);
+      const answer = await rc.ask(`${name} ${"?".repeat(n)}`);
+      await rc.ask(`${name} again ${answer}`);
+      return n < STEPS ? rc.message(String(n + 1), { sendTo: names[1 - place] ?? "" }) : undefined;
+    },
+  }),
+);
+
+const begin = (world: { readonly world: Environment }): void => {
+  for (const { name } of askers) world.world.publishMessage(createMessage("1", { sendTo: name }));
+};
+
+interface Kind {
+  readonly of: "environment" | "wrapped" | "team";
+  readonly scheduler: "rounds" | "sequential";
+}
+
+function study({ of, scheduler }: Kind, model: ChatModel) {
+  const common = { model, scheduler } as const;
+  return experiment({
+    name: "asking",
+    params: { n: [1] },
+    world: ({ seed, run, concurrency }) => {
+      if (of === "team") {
+        const Ask = defineAction({ name: "Ask", run: async (ctx) => `${await ctx.ask("One?")}, ${await ctx.ask("Two?")}` });
+        const roles = ["Cid", "Dot"].map((name) => defineRole({ name, actions: [Ask] }));
+        const team = new Team({ seed, roles, ...common, journal: run.journal });
+        return { world: undefined, run: (o) => team.run("go", { ...o, id: run.id }) };
+      }
+      const world = new Environment({ seed, concurrency, ...common, ...run }).addRoles(askers);
+      return of === "environment" ? Object.assign(world, { world }) : { world, run: (o) => world.run(o), on: world.on.bind(world) };
+    },
+    begin: (world) => (world.world === undefined ? undefined : begin(world as { readonly world: Environment })),
+    collect: { asked: ({ calls }) => calls, delivered: ({ delivered }) => delivered },
+    measure: ({ result }) => ({ said: result.messages.length, last: result.messages.at(-1)?.content ?? "" }),
+  });
+}
+
+const KINDS: readonly Kind[] = [
+  { of: "environment", scheduler: "rounds" },
+  { of: "environment", scheduler: "sequential" },
+  { of: "wrapped", scheduler: "rounds" },
+  { of: "team", scheduler: "rounds" },
+];
+
+async function eventsIn(path: string): Promise<readonly RunEvent[]> {
+  const journal = sqlite({ path });
+  const events: RunEvent[] = [];
+  for await (const event of journal.read("asking-0-0", 0)) events.push(event);
+  await journal.close();
+  return events;
+}
+
+/** A folder as a kill leaves it: the manifest, no finished run, and the first events of the record. */
+async function cutFolder(whole: string, events: readonly RunEvent[]): Promise<string> {
+  const out = scratchFolder();
+  copyFileSync(join(whole, "manifest.json"), join(out, "manifest.json"));
+  writeFileSync(join(out, "cells.jsonl"), "");
+  mkdirSync(join(out, "records"));
+  const journal = sqlite({ path: join(out, "records/0-0.db") });
+  await journal.create("asking-0-0");
+  const { epoch } = await journal.claim("asking-0-0");
+  await journal.append("asking-0-0", epoch, 0, events);
+  await journal.close();
+  return out;
+}
+
+const tablesOf = (out: string): readonly string[] => ["rows.jsonl", "series.jsonl"].map((file) => readFileSync(join(out, file), "utf8"));
+const answersIn = (events: readonly RunEvent[]): number =>
+  events.filter((event) => event.type === "step.ended" && event.retry !== true).length;
+const startsIn = (events: readonly RunEvent[]): number => events.filter(({ type }) => type === "step.started").length;
+
+describe("a run with a record", () => {
+  it.each(KINDS)("CellRecord.C1 of $of, $scheduler, continues wherever it is cut, and asks no answer again", async (kind) => {
+    const whole = scratchFolder();
+    const first = countingModel();
+    await runExperiment(study(kind, first), { out: whole });
+    const events = await eventsIn(join(whole, "records/0-0.db"));
+    expect(answersIn(events)).toBe(first.asked.length);
+    for (let length = 1; length <= events.length; length += kind.of === "wrapped" ? 5 : 2) {
+      const past = events.slice(0, length);
+      const out = await cutFolder(whole, past);
+      const model = countingModel();
+      const { spent, uncertain } = await runExperiment(study(kind, model), { out });
+      const where = `cut at ${length}, after ${past.at(-1)?.type ?? ""}`;
+      expect(tablesOf(out), where).toEqual(tablesOf(whole));
+      expect(model.asked.length, where).toBe(first.asked.length - answersIn(past));
+      const inFlight = startsIn(past) - answersIn(past);
+      expect([spent.calls, uncertain], where).toEqual([first.asked.length, inFlight]);
+    }
+  });
+
+  it("is told to keep none where the program does not take it, and asks a model that is not free", async () => {
+    const plain = (model: ChatModel) =>
+      experiment({
+        params: { n: [1, 2] },
+        world: ({ seed }) => new Environment({ seed, model }).addRoles(askers),
+        begin: (world) => begin({ world }),
+      });
+    const { warnings } = await runExperiment(plain(countingModel()), { out: scratchFolder() });
+    expect(warnings).toEqual([expect.stringContaining("keep no record")]);
+    expect((await runExperiment(plain(countingModel({ input: 0, output: 0 })), { out: scratchFolder() })).warnings).toEqual([]);
+  });
+
+  it("counts a run once that failed and continued", async () => {
+    const out = scratchFolder();
+    const model = countingModel();
+    let isFaulty = true;
+    const failing = experiment({
+      ...study({ of: "environment", scheduler: "rounds" }, model).options,
+      measure: () => {
+        if (isFaulty) throw new RangeError("It falls.");
+        return {};
+      },
+    });
+    await runExperiment(failing, { out });
+    isFaulty = false;
+    const asked = model.asked.length;
+    const { failed, spent } = await runExperiment(failing, { out, again: true });
+    expect([failed, spent.calls, model.asked.length]).toEqual([0, asked, asked]);
+    expect((await readExperiment(out)).spent).toEqual(spent);
+  });
+});
