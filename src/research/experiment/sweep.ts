@@ -3,7 +3,17 @@ import { type CellJob, jobName } from "./cell.ts";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { takes } from "../../kernel/argument.ts";
-import { assertSame, manifestOf, moduleDifference, moduleFiles, type ModuleFiles, ownVersion, usedBy } from "./manifest.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import {
+  assertSame,
+  type Manifest,
+  withModule,
+  manifestOf,
+  moduleDifference,
+  moduleFiles,
+  type ModuleFiles,
+  ownVersion,
+} from "./manifest.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
@@ -13,9 +23,11 @@ import { CELL_VARIABLE } from "./cell-process.ts";
 import { type RecordRequest, recordOf } from "./cell-record.ts";
 import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, WRITE_MODULE } from "./process-slot.ts";
 import { anExperiment, type AnyExperiment } from "./experiment.ts";
-import { endsOf, parquetTable, type Row, rowsOf } from "./tables.ts";
-import { type SweepSpending, sweepUse } from "./cell-use.ts";
-import { manifestIn, SweepFolder } from "./sweep-folder.ts";
+import { endsOf, type Row, rowsOf } from "./tables.ts";
+import type { SweepSpending } from "./cell-use.ts";
+import { SweepFolder } from "./sweep-folder.ts";
+import { type AskedRuns, askedPlan, askedRuns, folderJobs, type FolderPlan } from "./sweep-plan.ts";
+import { writtenResults } from "./sweep-results.ts";
 
 export interface SweepProgress {
   readonly total: number;
@@ -27,7 +39,7 @@ export interface SweepProgress {
   readonly ms: number;
 }
 
-export interface RunExperimentOptions extends ProcessBounds {
+export interface RunExperimentOptions extends ProcessBounds, AskedRuns {
   /** The folder of the results. An interrupted sweep continues there. Default: nothing is kept. */
   readonly out?: string;
   /** Processes that run cells. Default: one less than this machine has cores. Needs `module`. */
@@ -39,6 +51,8 @@ export interface RunExperimentOptions extends ProcessBounds {
    * that is not free, from the first such call on. A run with a record continues where a kill cut it off.
    */
   readonly record?: boolean;
+  /** Continues a folder whose module was changed since: the runs that are there stay. Default false: such a folder is refused. */
+  readonly acceptChange?: boolean;
   /** Called at the start and whenever a run has ended. */
   readonly onProgress?: (progress: SweepProgress) => void;
 }
@@ -47,7 +61,8 @@ const runOptions: Known<RunExperimentOptions> = {
   ...processBounds,
   out: { says: "the path of a folder", fits: (value) => typeof value === "string" && value !== "" && !value.includes("\0") },
   workers: kinds.size,
-  ...kinds.each(kinds.boolean, "again", "record"),
+  ...kinds.each(kinds.boolean, "again", "record", "acceptChange"),
+  ...askedRuns,
   onProgress: kinds.function,
 };
 
@@ -80,11 +95,12 @@ export async function runExperiment(experiment: AnyExperiment, o: RunExperimentO
   assertNotNested();
   throwIfAborted(o.signal);
   const { clock = systemClock } = o;
-  const folder = o.out === undefined ? undefined : await openedFolder(experiment, resolve(o.out), o, clock);
+  if (o.out === undefined) return new Sweep(experiment, undefined, { ...o, clock }, askedPlan(experiment.plan, o)).run();
+  const { folder, plan } = await openedFolder(experiment, resolve(o.out), o, clock);
   try {
-    return await new Sweep(experiment, folder, { ...o, clock }).run();
+    return await new Sweep(experiment, folder, { ...o, clock }, plan).run();
   } finally {
-    await folder?.close();
+    await folder.close();
   }
 }
 
@@ -102,15 +118,28 @@ function assertNotNested(): void {
   );
 }
 
-async function openedFolder(experiment: AnyExperiment, path: string, { module }: RunExperimentOptions, clock: Clock): Promise<SweepFolder> {
-  const manifest = await manifestOf(experiment.plan, module, { troupe: ownVersion(), now: clock.now() });
-  let isNew = false;
-  const folder = await SweepFolder.open(path, (known) => {
-    isNew = known === undefined;
-    if (known !== undefined) assertSame(known, manifest, path);
+interface OpenFolder {
+  readonly folder: SweepFolder;
+  readonly plan: FolderPlan;
+}
+
+async function openedFolder(experiment: AnyExperiment, path: string, o: RunExperimentOptions, clock: Clock): Promise<OpenFolder> {
+  const { cells: _cells, ...whole } = o;
+  const manifest = await manifestOf(askedPlan(experiment.plan, whole), o.module, { troupe: ownVersion(), now: clock.now() });
+  let known: Manifest | undefined;
+  const folder = await SweepFolder.open(path, (found) => {
+    known = found;
+    if (found !== undefined) assertSame(found, manifest, path, o.acceptChange === true);
   });
-  if (isNew) await folder.writeManifest(manifest);
-  return folder;
+  try {
+    const plan = askedPlan(experiment.plan, o, known);
+    const now = { ...(known === undefined ? manifest : withModule(known, manifest.module)), ...plan };
+    if (canonicalJson(now) !== canonicalJson(known ?? null)) await folder.writeManifest(now);
+    return { folder, plan };
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
 }
 
 const UNRECORDED =
@@ -140,11 +169,16 @@ class Sweep {
   #module: ModuleFiles | undefined;
   readonly #stop = new AbortController();
 
-  constructor(experiment: AnyExperiment, folder: SweepFolder | undefined, o: RunExperimentOptions & { readonly clock: Clock }) {
+  constructor(
+    experiment: AnyExperiment,
+    folder: SweepFolder | undefined,
+    o: RunExperimentOptions & { readonly clock: Clock },
+    plan: FolderPlan,
+  ) {
     this.#experiment = experiment;
     this.#folder = folder;
     this.#o = o;
-    this.#jobs = experiment.jobs;
+    this.#jobs = folderJobs(plan);
     this.#began = o.clock.now();
     this.#finished = [...(folder?.finished ?? [])];
     const kept = [...endsOf(this.#finished)];
@@ -224,27 +258,9 @@ class Sweep {
     });
   }
 
-  /** Writes Parquet files where the package for them is installed. */
-  async #writeParquet(tables: { readonly [name: string]: readonly Row[] }): Promise<void> {
-    for (const [name, rows] of Object.entries(tables)) {
-      if (this.#folder === undefined || rows.length === 0) continue;
-      try {
-        await this.#folder.write(`${name}.parquet`, await parquetTable(rows));
-      } catch (error) {
-        if (error instanceof UsageError && error.code === "PACKAGE_MISSING") return;
-        throw error;
-      }
-    }
-  }
-
   async #result(): Promise<ExperimentResult> {
     const { rows, series, failed, warnings } = rowsOf(this.#jobs, this.#ends);
-    await this.#folder?.writeRows("rows", rows);
-    if (series.length > 0) await this.#folder?.writeRows("series", series);
-    await this.#writeParquet({ rows, series });
-    const { use, ...spending } = sweepUse(this.#finished);
-    const manifest = this.#folder && (await manifestIn(this.#folder.path));
-    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(use) });
+    const { use: _use, ...spending } = await writtenResults(this.#folder, { rows, series, finished: this.#finished });
     const told = this.#isUnrecorded ? [UNRECORDED, ...warnings] : warnings;
     return { out: this.#folder?.path, rows, series, failed, warnings: told, kept: this.#kept, ...spending };
   }

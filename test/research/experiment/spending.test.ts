@@ -157,7 +157,7 @@ describe("the manifest of a sweep", () => {
     const id = git("rev-parse", "HEAD").trim();
     const { manifestOf } = await import("../../../src/research/experiment/manifest.ts");
     const { plan } = experiment({ params: { n: [1] }, world: ({ seed }) => new Environment({ seed }) });
-    const made = () => manifestOf(plan, pathToFileURL(module).href, { troupe: "0", now: 0 });
+    const made = () => manifestOf({ experiment: plan, asked: [1], part: null }, pathToFileURL(module).href, { troupe: "0", now: 0 });
     expect(await made()).toMatchObject({
       commit: { id, changed: false },
       machine: {
