@@ -36,10 +36,12 @@ const MAX = 1_000_000;
 const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
 
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
-  const { experiment, bounds, out: wanted } = await asked(session, module, flags);
+  const { experiment, bounds, out: usual } = await asked(session, module, flags);
+  const wanted = flags.part === undefined || flags.out !== undefined ? usual : `${usual}-part-${flags.part.replace("/", "-of-")}`;
   const out = flags.anew === true ? await freeFolder(wanted) : wanted;
   const { rows, failed, warnings, kept } = await runExperiment(experiment, {
-    ...{ ...bounds, ...defined({ workers: flags.workers }), out, again: flags.again === true },
+    ...{ ...bounds, ...askedIn(flags), ...defined({ workers: flags.workers }), out, again: flags.again === true },
+    acceptChange: flags.acceptChange === true,
     onProgress: progressPrinter(session),
   });
   const exitCode = failed === 0 ? 0 : 1;
@@ -56,6 +58,37 @@ export async function experimentRun(session: Session, flags: Flags, module: stri
     warnings,
     exitCode,
   });
+  return exitCode;
+}
+
+function askedIn({ reps, seed, cells, part, record }: Flags) {
+  const kept = record === undefined || record === "paid" ? undefined : record === "all";
+  return defined({ reps, seed, part, record: kept, cells: cells === undefined ? undefined : numbersIn(cells) });
+}
+
+/** The cells of `0,4,10-19`. */
+function numbersIn(text: string): readonly number[] {
+  return text.split(",").flatMap((one) => {
+    const [, first = "", last = first] = /^\s*(\d{1,6})(?:-(\d{1,6}))?\s*$/.exec(one) ?? [];
+    if (first === "" || Number(last) < Number(first))
+      throw new UsageError("OPTION_INVALID", `Expected --cells to be numbers and ranges such as 0,4,10-19, got ${shown(text, 200)}.`);
+    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, n) => Number(first) + n);
+  });
+}
+
+export async function experimentMerge(session: Session, _flags: Flags, dir: string, ...given: readonly string[]): Promise<ExitCode> {
+  const { mergeParts } = await import("../../research/experiment/merge.ts");
+  const { cwd } = session.host;
+  const out = resolve(cwd, dir);
+  const found = await mergeParts(
+    out,
+    given.map((part) => resolve(cwd, part)),
+  );
+  const { total, done, failed } = found;
+  const exitCode = done === total && failed === 0 ? 0 : 1;
+  const next = `troupe experiment ${exitCode === 0 ? "table" : "status"} ${shellWord(relative(cwd, out) || ".")}`;
+  const sentence = `${counted(done)} of ${plural(total, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: ${next}`;
+  await report(session, sentence, { type: "merged", out, ...found, exitCode });
   return exitCode;
 }
 
@@ -88,12 +121,21 @@ export async function experimentReplay(session: Session, flags: Flags, module: s
   const replay = await replayCell(experiment, { ...bounds, cell: flags.cell ?? 0, rep: flags.rep ?? 0, out });
   const { row, journal, place, changed = [], events } = replay;
   const exitCode = changed.length === 0 ? 0 : 1;
-  const facts = { type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length };
+  const facts = {
+    type: "replayed",
+    exitCode,
+    row,
+    journal,
+    place: place ?? null,
+    changed,
+    events: events.length,
+    isRecorded: replay.isRecorded,
+  };
   await printResult(session, facts, () => replayLines(replay));
   return exitCode;
 }
 
-function replayLines({ row, journal, place, changed = [], events }: CellReplay): readonly string[] {
+function replayLines({ row, journal, place, changed = [], events, isRecorded }: CellReplay): readonly string[] {
   const store = shellWord(journal?.path ?? "");
   const same =
     changed.length === 0
@@ -103,7 +145,7 @@ function replayLines({ row, journal, place, changed = [], events }: CellReplay):
   return [
     ...failed,
     ...(place === undefined ? [] : [`At ${shown(place, 200)}`]),
-    `${plural(events.length, "event")}. ${same}`,
+    `${plural(events.length, "event")}${isRecorded ? " of its record: no model was asked" : ""}. ${same}`,
     `See: troupe inspect --store ${store}`,
     `     troupe runs show ${shellWord(journal?.runId ?? "")} --store ${store}`,
   ];

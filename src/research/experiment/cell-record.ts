@@ -1,10 +1,10 @@
-import { access } from "node:fs/promises";
+import { access, copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "../../adapters/sqlite.ts";
 import { sleep, systemClock } from "../../kernel/clock.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
-import { succeeds } from "../../kernel/system-error.ts";
+import { ifThere, succeeds } from "../../kernel/system-error.ts";
 import { apply } from "../../runtime/record/apply.ts";
 import { RunState, roundsOf } from "../../runtime/record/run-state.ts";
 import { progressOf } from "../../runtime/stop-condition.ts";
@@ -25,6 +25,13 @@ export interface RecordRequest {
 /** The file of the record of a run of a sweep, and its id there. */
 export function recordOf(folder: string, name: string, job: Pick<CellJob, "cell" | "rep">): Pick<RecordRequest, "path" | "id"> {
   return { path: join(folder, "records", `${jobName(job)}.db`), id: `${name}-${jobName(job)}` };
+}
+
+/** Copies the file of a record that nobody writes. What a killed process wrote last is in the log beside it. */
+export async function copyJournal(from: string, to: string): Promise<void> {
+  for (const suffix of ["", "-wal", "-shm"]) await rm(`${to}${suffix}`, { force: true });
+  await ifThere(copyFile(`${from}-wal`, `${to}-wal`));
+  await copyFile(from, to);
 }
 
 /** What `world` gives to an Environment or a team, so that its run is kept and continued. */

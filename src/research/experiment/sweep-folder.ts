@@ -137,6 +137,16 @@ export async function manifestIn(path: string): Promise<Manifest | undefined> {
   throw damaged(path, MANIFEST_FILE, "a manifest of this version");
 }
 
+/** Returns the manifest of the folder of a sweep. @throws UsageError `EXPERIMENT_UNKNOWN`, `EXPERIMENT_DAMAGED`, `EXPERIMENT_VERSION` */
+export async function knownManifest(folder: string): Promise<Manifest> {
+  const manifest = await manifestIn(folder);
+  if (manifest !== undefined) return manifest;
+  throw new UsageError(
+    "EXPERIMENT_UNKNOWN",
+    `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
+  );
+}
+
 /**
  * Returns the finished runs of a folder, and the bytes of their lines without a last one that was cut off. @throws UsageError
  * `EXPERIMENT_DAMAGED`
@@ -200,12 +210,7 @@ export interface KeptExperiment extends SweepSpending {
 export async function readExperiment(folder: string): Promise<KeptExperiment> {
   takes("readExperiment", "folder", folder, aText);
   const path = resolve(folder);
-  const manifest = await manifestIn(path);
-  if (manifest === undefined)
-    throw new UsageError(
-      "EXPERIMENT_UNKNOWN",
-      `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
-    );
+  const manifest = await knownManifest(path);
   const { finished } = await finishedIn(path);
   const { cells } = manifest.experiment;
   const ends: ReadonlyMap<string, CellEnd> = endsOf(finished);

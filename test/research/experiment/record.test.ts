@@ -1,9 +1,10 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "libsql";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../src/adapters/sqlite.ts";
 import { type ChatModel, createMessage, defineAction, defineRole, Environment, type RunEvent, Team } from "../../../src/index.ts";
-import { experiment, policyModel, readExperiment, runExperiment } from "../../../src/research/index.ts";
+import { experiment, policyModel, readExperiment, replayCell, runExperiment } from "../../../src/research/index.ts";
 import { scratchFolder } from "../../workspace/scratch.ts";
 
 /** A model that counts the questions which it is asked, and answers each the same every time. */
@@ -119,6 +120,41 @@ describe("a run with a record", () => {
       const inFlight = startsIn(past) - answersIn(past);
       expect([spent.calls, uncertain], where).toEqual([first.asked.length, inFlight]);
     }
+  });
+
+  it("is read again from its record: no model is asked, its row is computed again, and its record stays as it is", async () => {
+    const out = scratchFolder();
+    const model = countingModel();
+    const sweep = study({ of: "environment", scheduler: "rounds" }, model);
+    await runExperiment(sweep, { out });
+    const asked = model.asked.length;
+    const events = await eventsIn(join(out, "records/0-0.db"));
+    const replay = await replayCell(sweep, { cell: 0, out });
+    expect([replay.isRecorded, replay.changed, model.asked.length]).toEqual([true, [], asked]);
+    expect(replay.events).toEqual(events);
+    expect(await eventsIn(join(out, "records/0-0.db"))).toEqual(events);
+    const other = experiment({ ...sweep.options, measure: () => ({ said: 0, last: "" }) });
+    expect((await replayCell(other, { cell: 0, out })).changed).toEqual(["said", "last"]);
+    // Without a record the run is made again.
+    await runExperiment(sweep, { out: join(out, "none"), record: false });
+    expect((await replayCell(sweep, { cell: 0, out: join(out, "none") })).isRecorded).toBe(false);
+    expect(model.asked.length).toBe(3 * asked);
+  });
+
+  it("of another version is refused with its number, and one that was made another way with the difference", async () => {
+    const whole = scratchFolder();
+    const sweep = study({ of: "environment", scheduler: "rounds" }, countingModel());
+    await runExperiment(sweep, { out: whole });
+    const events = await eventsIn(join(whole, "records/0-0.db"));
+    const newer = await cutFolder(whole, events.slice(0, 8));
+    const database = new Database(join(newer, "records/0-0.db"));
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    expect((await runExperiment(sweep, { out: newer })).rows[0]?.["error"]).toMatch(/JOURNAL_NEWER: .*99/);
+    const out = await cutFolder(whole, events.slice(0, 8));
+    const other = study({ of: "environment", scheduler: "sequential" }, countingModel());
+    const { rows } = await runExperiment(other, { out });
+    expect(rows[0]?.["error"]).toMatch(/TEAM_CHANGED: .*scheduler was "rounds" and is "sequential"/);
   });
 
   it("is told to keep none where the program does not take it, and asks a model that is not free", async () => {
