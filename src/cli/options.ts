@@ -322,6 +322,10 @@ const EXPERIMENT = {
   record: option("--record <which>", "runs that keep a record: paid (from the first call that is not free; the default), all or none", {
     value: ["paid", "all", "none"],
   }),
+  limits: option(
+    "--limits <list>",
+    "limits on the calls of all processes, such as concurrency=8,requestsPerMinute=500,tokensPerMinute=90000",
+  ),
   acceptChange: option("--accept-change", "continue with a module that was changed: the runs that are there stay"),
   anew: option("--anew", "begin in the first free folder <dir>-2, <dir>-3 ..., where <dir> has another experiment"),
   by: option("--by <columns>", "the columns whose values make a group, with commas between (default: all parameters)"),

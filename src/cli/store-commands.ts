@@ -19,6 +19,8 @@ const EXPERIMENTS: Commands = {
     options: [
       ...SWEEP,
       ...(["workers", "reps", "cells", "part", "again", "anew", "acceptChange", "record"] as const),
+      { budget: "dollars that all runs of the folder may spend together (default: no bound)" },
+      "limits",
       { seed: "the seed of the experiment (default: its own)" },
     ],
     load: async () => (await import("./commands/experiment.ts")).experimentRun,
@@ -39,7 +41,7 @@ const EXPERIMENTS: Commands = {
     text: "join the folders of parts of one sweep in a folder; ends with 1 if runs are missing or failed",
     args: { out: "the folder of the results, new or not", parts: "the folders of the parts" },
     options: TALK,
-    load: async () => (await import("./commands/experiment.ts")).experimentMerge,
+    load: async () => (await import("./commands/experiment-parts.ts")).experimentMerge,
   },
   "status <dir>": {
     text: "show how far an experiment is, also while it runs",

@@ -1,5 +1,6 @@
 import { resumption } from "./record/apply-steps.ts";
 import { errorRecord } from "../kernel/errors.ts";
+import { CONTINUES } from "../kernel/run-handle.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { recordedEnd, type RunEnd, type RunResult, runResult } from "./run-result.ts";
 import { overdueTries } from "./record/lost-tries.ts";
@@ -22,9 +23,6 @@ export interface OwnRunParts {
   /** Continues a known run in the environment made anew. */
   readonly adopt: (events: AsyncIterable<RunEvent>) => Promise<void>;
 }
-
-/** The member of a journal with which a new environment of a known id continues its run. Set where a program is run again. */
-export const CONTINUES: unique symbol = Symbol.for("troupe.continues");
 
 function isContinued(journal: Journal & { readonly [CONTINUES]?: boolean }): boolean {
   return journal[CONTINUES] === true;

@@ -19,6 +19,7 @@ import {
 } from "../../research/index.ts";
 import { endsText } from "../../research/experiment/tables.ts";
 import type { CellReplay } from "../../research/experiment/replay.ts";
+import { askedIn } from "./experiment-parts.ts";
 import type { SweepProgress } from "../../research/experiment/sweep.ts";
 import type { ExitCode } from "../errors.ts";
 import { wholeNumber } from "../option-values.ts";
@@ -58,37 +59,6 @@ export async function experimentRun(session: Session, flags: Flags, module: stri
     warnings,
     exitCode,
   });
-  return exitCode;
-}
-
-function askedIn({ reps, seed, cells, part, record }: Flags) {
-  const kept = record === undefined || record === "paid" ? undefined : record === "all";
-  return defined({ reps, seed, part, record: kept, cells: cells === undefined ? undefined : numbersIn(cells) });
-}
-
-/** The cells of `0,4,10-19`. */
-function numbersIn(text: string): readonly number[] {
-  return text.split(",").flatMap((one) => {
-    const [, first = "", last = first] = /^\s*(\d{1,6})(?:-(\d{1,6}))?\s*$/.exec(one) ?? [];
-    if (first === "" || Number(last) < Number(first))
-      throw new UsageError("OPTION_INVALID", `Expected --cells to be numbers and ranges such as 0,4,10-19, got ${shown(text, 200)}.`);
-    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, n) => Number(first) + n);
-  });
-}
-
-export async function experimentMerge(session: Session, _flags: Flags, dir: string, ...given: readonly string[]): Promise<ExitCode> {
-  const { mergeParts } = await import("../../research/experiment/merge.ts");
-  const { cwd } = session.host;
-  const out = resolve(cwd, dir);
-  const found = await mergeParts(
-    out,
-    given.map((part) => resolve(cwd, part)),
-  );
-  const { total, done, failed } = found;
-  const exitCode = done === total && failed === 0 ? 0 : 1;
-  const next = `troupe experiment ${exitCode === 0 ? "table" : "status"} ${shellWord(relative(cwd, out) || ".")}`;
-  const sentence = `${counted(done)} of ${plural(total, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: ${next}`;
-  await report(session, sentence, { type: "merged", out, ...found, exitCode });
   return exitCode;
 }
 

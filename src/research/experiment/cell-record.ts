@@ -2,16 +2,17 @@ import { access, copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sqlite } from "../../adapters/sqlite.ts";
 import { sleep, systemClock } from "../../kernel/clock.ts";
-import { JournalError } from "../../kernel/errors.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
 import { ifThere, succeeds } from "../../kernel/system-error.ts";
 import { apply } from "../../runtime/record/apply.ts";
-import { RunState, roundsOf } from "../../runtime/record/run-state.ts";
 import { progressOf } from "../../runtime/stop-condition.ts";
-import type { Journal } from "../../runtime/record/journal.ts";
-import type { RunEvent, RunProgress } from "../../index.ts";
+import { fold, type RunEvent, type RunProgress, type RunState } from "../../index.ts";
+import type { Journal, ModelLimits } from "../../ports.ts";
 import { type CellJob, jobName } from "./cell.ts";
-import { RecordJournal } from "./record-journal.ts";
+import { UseWatch } from "./cell-use.ts";
+import { type AskHost, hostLimits } from "./sweep-host.ts";
+import { type MoneyGate, RecordJournal } from "./record-journal.ts";
 
 /** Where the record of a run goes, and when. It is plain JSON, because it travels to the process of the run. */
 export interface RecordRequest {
@@ -20,6 +21,10 @@ export interface RecordRequest {
   readonly id: string;
   /** `paid`: from the first call on that is not free. */
   readonly keeps: "all" | "paid";
+  /** True if the sweep has a budget. */
+  readonly isBudgeted?: boolean;
+  /** True if the sweep has limits of calls. */
+  readonly isLimited?: boolean;
 }
 
 /** The file of the record of a run of a sweep, and its id there. */
@@ -38,6 +43,8 @@ export async function copyJournal(from: string, to: string): Promise<void> {
 export interface RunRecord {
   readonly journal: Journal;
   readonly id: string;
+  /** The limits of the whole sweep, if it has any. */
+  readonly limits?: ModelLimits;
 }
 
 interface PastReader {
@@ -63,21 +70,23 @@ const PAUSE = 25;
 export class CellRecord {
   readonly #id: string;
   readonly #request: RecordRequest | undefined;
+  readonly #ask: AskHost | undefined;
   readonly #found: Journal | undefined;
   readonly #journal: RecordJournal;
   #isTaken = false;
 
-  private constructor(request: RecordRequest | undefined, found: Journal | undefined) {
+  private constructor(request: RecordRequest | undefined, found: Journal | undefined, ask: AskHost | undefined) {
+    this.#ask = ask;
     this.#request = request;
     this.#found = found;
     this.#id = request?.id ?? "run";
-    this.#journal = new RecordJournal(request && (() => sqlite({ path: request.path })), found);
+    this.#journal = new RecordJournal(request && (() => sqlite({ path: request.path })), found, this.#gate);
   }
 
-  static async open(request: RecordRequest | undefined, signal: AbortSignal): Promise<CellRecord> {
-    if (request === undefined) return new CellRecord(undefined, undefined);
+  static async open(request: RecordRequest | undefined, signal: AbortSignal, ask?: AskHost): Promise<CellRecord> {
+    if (request === undefined) return new CellRecord(undefined, undefined, ask);
     const found = (await succeeds(access(request.path))) ? await foundIn(request, signal) : undefined;
-    const record = new CellRecord(request, found);
+    const record = new CellRecord(request, found, ask);
     if (request.keeps === "all") await record.#journal.move();
     return record;
   }
@@ -85,7 +94,34 @@ export class CellRecord {
   /** The part of the setting of `world`. Reading it says that the program keeps the record. */
   take(): RunRecord {
     this.#isTaken = true;
-    return { journal: this.#journal, id: this.#id };
+    const limits = this.#ask === undefined || this.#request?.isLimited !== true ? undefined : hostLimits(this.#ask);
+    return { journal: this.#journal, id: this.#id, ...(limits && { limits }) };
+  }
+
+  get #gate(): MoneyGate | undefined {
+    const ask = this.#ask;
+    const run = this.#id;
+    if (ask === undefined || this.#request?.isBudgeted !== true) return undefined;
+    return {
+      async reserve(amount, isUnpriced) {
+        if (isUnpriced)
+          throw new UsageError("EXPERIMENT_BUDGET", "Expected models of known prices in a sweep with a budget. Set price of the model.");
+        if ((await ask({ ask: "reserve", run, amount })) === true) return;
+        throw new UsageError("EXPERIMENT_BUDGET", "Expected a call that fits the budget of the sweep. Raise the budget to continue.");
+      },
+      settle: async (amount, cost) => void (await ask({ ask: "settle", run, amount, cost })),
+    };
+  }
+
+  /** Says what the run has spent before, and refuses a program that cannot be bounded. @throws UsageError `EXPERIMENT_BUDGET` */
+  async begin(spent: number, held: number): Promise<void> {
+    const { isBudgeted, isLimited } = this.#request ?? {};
+    if (!this.#isTaken && (isBudgeted === true || isLimited === true))
+      throw new UsageError(
+        "EXPERIMENT_BUDGET",
+        "Expected a world that takes run in a sweep with a budget or limits, got one that does not. Write world: ({ seed, run }) => new Environment({ seed, model, ...run }).",
+      );
+    if (isBudgeted === true) await this.#ask?.({ ask: "begin", run: this.#id, spent, held });
   }
 
   /** True for a run that was cut off, or that is read again: its first messages are in its record. */
@@ -102,7 +138,7 @@ export class CellRecord {
 
   /** Goes through the record as it is now. @returns true if the run checks its stop condition again when it continues, before anything happens */
   async past(see: PastReader): Promise<boolean> {
-    const state = new RunState(this.#id);
+    const state = fold([]);
     if (this.#found === undefined) return false;
     let hasBegun = false;
     for await (const event of this.#found.read(this.#id, 0)) {
@@ -116,12 +152,28 @@ export class CellRecord {
       see.event(event);
       if (isCheck(state, event, { tick, isIdle })) see.checked(progressOf(state));
     }
-    return roundsOf(state) > 0 && state.acted + state.stage + state.pending.length === 0 && state.turn !== "begins";
+    const rounds = state.clock === "rounds" ? state.round : state.busiest;
+    return rounds > 0 && state.acted + state.stage + state.pending.length === 0 && state.turn !== "begins";
   }
 
   async close(): Promise<void> {
     await this.#journal.end();
   }
+}
+
+/** Returns the micro-dollars that a record has; 0 where there is none. */
+export async function recordedCost(path: string, id: string): Promise<number> {
+  if (!(await succeeds(access(path)))) return 0;
+  const file = sqlite({ path });
+  const use = new UseWatch();
+  try {
+    for await (const event of file.read(id, 0)) use.learn(event);
+  } catch (error) {
+    if (!(error instanceof JournalError && error.code === "RUN_UNKNOWN")) throw error;
+  } finally {
+    await file.close();
+  }
+  return use.use.microUsd + use.held;
 }
 
 async function foundIn({ path, id }: RecordRequest, signal: AbortSignal): Promise<Journal | undefined> {

@@ -6,6 +6,7 @@ import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, DEFAULT_ROUNDS, isCellValue, OWN_COLUMNS } from "./cell.ts";
 import { CellRecord, type RecordRequest, type RecordUse } from "./cell-record.ts";
 import { type CellUse, type FreshUse, UseWatch } from "./cell-use.ts";
+import type { AskHost } from "./sweep-host.ts";
 import { placeOfError } from "./manifest.ts";
 import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld, WorldRunOptions } from "./experiment.ts";
 
@@ -64,6 +65,8 @@ export interface CellWatch {
   readonly record?: (event: RunEvent) => void;
   readonly onUse?: (fresh: FreshUse) => void;
   readonly keeps?: RecordRequest;
+  readonly host?: AskHost;
+  readonly onStart?: UseWatch["onStart"];
   readonly onKept?: (use: RecordUse | undefined) => void;
 }
 
@@ -76,16 +79,19 @@ export async function runCell<P extends CellParams, W extends ExperimentWorld>(
   watch: CellWatch,
 ): Promise<CellEnd> {
   const use = new UseWatch(watch.onUse);
+  use.onStart = watch.onStart;
   let record: CellRecord | undefined;
   try {
-    record = await CellRecord.open(watch.keeps, watch.signal);
-    return await doneCell(options, job, { ...watch, use, kept: record }).finally(async () => record?.close());
+    record = await CellRecord.open(watch.keeps, watch.signal, watch.host);
+    return await doneCell(options, job, { ...watch, use, kept: record });
   } catch (error) {
     const { code, message } = errorRecord(error);
     const place = placeOfError(error);
     return { kind: "failed", code, message, ...(place === undefined ? {} : { place }), use: use.use };
   } finally {
     watch.onKept?.(record?.useOf(use.isPaid));
+    // Everything that was recorded is on the disk by now.
+    await record?.close().catch(() => undefined);
   }
 }
 
@@ -108,7 +114,8 @@ async function doneCell<P extends CellParams, W extends ExperimentWorld>(
   const series = new CellSeries(options, identity);
   const start = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
     if (kept.isContinued) await readPast(series, watch, world.progress !== undefined);
-    else await options.begin?.(world, setting);
+    await kept.begin(use.use.microUsd, use.held);
+    if (!kept.isContinued) await options.begin?.(world, setting);
     if (world.progress !== undefined && !kept.isContinued) series.begins(world.progress);
     return { ran: world.run({ ...bounds, stopWhen: (progress) => series.stops(progress), signal }) };
   };

@@ -1,13 +1,21 @@
 import { jobName } from "./cell.ts";
 import type { FinishedCell } from "./cell-run.ts";
-import { canonicalJson, textHash } from "../../kernel/json.ts";
+import { canonicalJson, type JsonObject, textHash } from "../../kernel/json.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
-import type { ModelPrice, Observed, RunEvent, RunResult } from "../../index.ts";
+import type { ChatResponse, ModelPrice, Observed, RunEvent, RunResult } from "../../index.ts";
 
 export interface UsedModel {
   readonly id: string;
   /** The price that its calls were settled by; null where none is known. */
   readonly price: ModelPrice | null;
+}
+
+/** How a model was asked, and what the provider says answered. Each way counts once. */
+export interface AskedModel {
+  readonly id: string;
+  /** Temperature, limits, tool choice and the fields of the provider: all of a request but its messages, tools, form and seed. */
+  readonly options: JsonObject;
+  readonly served?: ChatResponse["served"];
 }
 
 export interface CellUse {
@@ -17,12 +25,14 @@ export interface CellUse {
   /** Calls that were in flight when a process died: they may have been paid. Left out by older versions. */
   readonly uncertain?: number;
   readonly models: readonly UsedModel[];
+  /** Left out by older versions. */
+  readonly asked?: readonly AskedModel[];
   /** The sha256 of each system prompt that a model was asked with. */
   readonly prompts: readonly string[];
 }
 
 /**
- * The sum of several uses, in any order. UseSum.U1 (`add`) each model at each price, and each prompt, counts once. UseSum.U2 (`use`) it is
+ * The sum of several uses, in any order. UseSum.U1 (`add`) each model at each price and in each way, and each prompt, counts once. UseSum.U2 (`use`) it is
  * sorted.
  */
 export class UseSum {
@@ -31,26 +41,33 @@ export class UseSum {
   #unpriced = 0;
   #uncertain = 0;
   readonly #models = new Map<string, UsedModel>();
+  readonly #asked = new Map<string, AskedModel>();
   readonly #prompts = new Set<string>();
 
-  add({ calls = 0, microUsd = 0, unpriced = 0, uncertain = 0, models = [], prompts = [] }: Partial<CellUse>): void {
+  add({ calls = 0, microUsd = 0, unpriced = 0, uncertain = 0, models = [], asked = [], prompts = [] }: Partial<CellUse>): void {
     this.#calls += calls;
     this.#microUsd += microUsd;
     this.#unpriced += unpriced;
     this.#uncertain += uncertain;
     for (const model of models) this.#models.set(canonicalJson([model.id, model.price]), model);
+    for (const one of asked) this.#asked.set(canonicalJson(one), one);
     for (const prompt of prompts) this.#prompts.add(prompt);
   }
 
   get use(): CellUse {
-    const models = [...this.#models].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, model]) => model);
+    const [models, asked] = [sorted(this.#models), sorted(this.#asked)];
     const sums = { calls: this.#calls, microUsd: this.#microUsd, unpriced: this.#unpriced, uncertain: this.#uncertain };
-    return { ...sums, models, prompts: [...this.#prompts].sort() };
+    return { ...sums, models, asked, prompts: [...this.#prompts].sort() };
   }
+}
+
+function sorted<T>(found: ReadonlyMap<string, T>): readonly T[] {
+  return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 }
 
 type Listening = <T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void) => () => void;
 type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
+type RunStarted = Extract<RunEvent, { readonly type: "run.started" }>;
 type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
 
 /** What a run has used since the last report. `isWhole`: it is all that the run has used, with what came from tries before. */
@@ -62,9 +79,13 @@ interface Step {
   readonly isAnswer: boolean;
   readonly isOpen: boolean;
   readonly isUnpriced: boolean;
+  readonly hold: number;
+  readonly model: Pick<AskedModel, "id" | "options"> | undefined;
 }
 
 const MAX_PROMPTS = 1_000;
+/** Ways in which models are asked. */
+const MAX_WAYS = 100;
 
 /**
  * Watches the use of models by a run. It owns the steps under way.
@@ -79,8 +100,13 @@ export class UseWatch {
   readonly #steps = new Map<string, Step>();
   readonly #known = new Set<string>();
   #isWatching = false;
+  #ways = 0;
+  /** Called with the start of the run, where its roles are described. */
+  onStart: ((start: RunStarted) => void) | undefined;
   /** Calls without a known price that a kill interrupted. */
   lostUnpriced = 0;
+  /** Micro-dollars that calls without an end may cost at most. */
+  held = 0;
 
   constructor(report?: (fresh: FreshUse) => void) {
     this.#reported = report;
@@ -97,6 +123,7 @@ export class UseWatch {
       on("step.ended", (event) => this.#ended(event)),
       on("model.priced", ({ model, price }) => this.#priced({ id: model, price })),
     ];
+    if (this.onStart !== undefined) offs.push(on("run.started", (event) => this.onStart?.(event)));
     return () => {
       for (const off of offs) off();
     };
@@ -126,9 +153,16 @@ export class UseWatch {
     this.#report({ calls, microUsd: cost.known, unpriced: cost.unpriced, models });
   }
 
-  #started({ act, key, kind, request, reused, unpriced }: StepStarted): void {
+  #started({ act, key, kind, name, request, reused, unpriced, hold }: StepStarted): void {
     const isAnswer = kind === "model" && reused === undefined;
-    this.#steps.set(`${act} ${key}`, { isAnswer, isOpen: true, isUnpriced: unpriced === true });
+    this.#steps.set(`${act} ${key}`, {
+      isAnswer,
+      isOpen: true,
+      isUnpriced: unpriced === true,
+      hold,
+      model: isAnswer ? modelIn(name, request) : undefined,
+    });
+    this.held += hold;
     if (isAnswer) this.#report({ uncertain: 1 });
     if (unpriced === true) this.lostUnpriced += 1;
     if (kind !== "model" || !isRecord(request) || !Array.isArray(request["messages"])) return;
@@ -143,7 +177,7 @@ export class UseWatch {
     if (this.#isNew(canonicalJson([model.id, model.price]))) this.#report({ models: [model] });
   }
 
-  #ended({ act, key, retry, cost, basis, settles = [] }: StepEnded): void {
+  #ended({ act, key, retry, ok, value, cost, basis, settles = [] }: StepEnded): void {
     const name = `${act} ${key}`;
     const step = this.#steps.get(name);
     if (step === undefined) return;
@@ -151,12 +185,22 @@ export class UseWatch {
     else this.#steps.delete(name);
     const isUnpriced = step.isOpen && cost === null && basis !== "none";
     if (step.isOpen && step.isUnpriced) this.lostUnpriced -= 1;
+    this.held -= (step.isOpen ? step.hold : 0) + settles.reduce((sum, one) => sum + one.hold, 0);
     this.lostUnpriced -= settles.filter((one) => one.unpriced === true && one.cost !== null).length;
     const lost = settles.reduce((sum, one) => sum + (one.cost ?? 0), 0);
     const microUsd = lost + (step.isOpen ? (cost ?? 0) : 0);
+    if (ok && step.model !== undefined) this.#answered(step.model, value);
     const calls = step.isAnswer && retry !== true ? 1 : 0;
     const uncertain = step.isAnswer && step.isOpen ? -1 : 0;
     if (isUnpriced || microUsd + calls + uncertain !== 0) this.#report({ calls, microUsd, unpriced: isUnpriced ? 1 : 0, uncertain });
+  }
+
+  #answered({ id, options }: Pick<AskedModel, "id" | "options">, value: unknown): void {
+    const served = isRecord(value) ? (value["served"] as AskedModel["served"]) : undefined;
+    const way: AskedModel = { id, options, ...(served === undefined ? {} : { served }) };
+    if (this.#ways >= MAX_WAYS || !this.#isNew(canonicalJson(way))) return;
+    this.#ways += 1;
+    this.#report({ asked: [way] });
   }
 
   #isNew(name: string): boolean {
@@ -169,6 +213,11 @@ export class UseWatch {
     this.#sum.add(fresh);
     this.#reported?.(fresh);
   }
+}
+
+function modelIn(id: string, request: unknown): Pick<AskedModel, "id" | "options"> {
+  const { messages: _messages, tools: _tools, schema: _schema, seed: _seed, model: _model, ...options } = isRecord(request) ? request : {};
+  return { id, options: options as JsonObject };
 }
 
 export interface ModelSpending {

@@ -27,6 +27,7 @@ import {
   type Seeds,
 } from "./cell.ts";
 import { type CellEnd, type CellWatch, runCell } from "./cell-run.ts";
+import { type WorldFacts, worldFacts } from "./odd.ts";
 import type { RecordUse, RunRecord } from "./cell-record.ts";
 import type { CellUse } from "./cell-use.ts";
 
@@ -49,8 +50,10 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
 /** The member by which a process finds the experiments of a module, also those of another copy of this package. */
 export const CELLS: unique symbol = Symbol.for("troupe.experiment");
 
-export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency" | "onKept"> {
+export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency" | "onKept" | "onStart"> {
   readonly job: CellJob;
+  /** True if the reply shall have the declarations of the program. */
+  readonly describes?: boolean;
   readonly record?: "hash" | "events";
 }
 
@@ -61,6 +64,7 @@ export interface CellReply {
   readonly hash?: string;
   readonly events?: readonly RunEvent[];
   readonly lost?: CellUse;
+  readonly world?: WorldFacts;
   /** What became of the record of the run, if the sweep has a folder. */
   readonly kept?: RecordUse;
 }
@@ -121,14 +125,21 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
 
   /** Runs one cell in this process. It rejects only where it records and the events are none of a run. @internal */
   async [CELLS](request: CellRequest): Promise<CellReply> {
-    const { job, record, ...given } = request;
+    const { job, record, describes, ...given } = request;
     let usesConcurrency = false;
     let kept: RecordUse | undefined;
     const onKept = (use: RecordUse | undefined): void => void (kept = use);
-    const watch = { ...given, onKept, onConcurrency: (): void => void (usesConcurrency = true) };
+    let world: WorldFacts | undefined;
+    const onStart: CellWatch["onStart"] = (start) => void (world = worldFacts(start, this.options as never));
+    const watch = {
+      ...given,
+      ...(describes === true ? { onStart } : {}),
+      onKept,
+      onConcurrency: (): void => void (usesConcurrency = true),
+    };
     if (record === undefined) {
       const end = await runCell(this.options, job, watch);
-      return { end, usesConcurrency, ...(kept === undefined ? {} : { kept }) };
+      return { end, usesConcurrency, ...(kept === undefined ? {} : { kept }), ...(world === undefined ? {} : { world }) };
     }
     const events: RunEvent[] = [];
     const end = await runCell(this.options, job, { ...watch, record: (event) => void events.push(event) });

@@ -7,8 +7,9 @@ import { textHash } from "../../kernel/json.ts";
 import { isCount, isList, isRecord } from "../../kernel/value-kind.ts";
 import { shownText, thrownText, valueText } from "../../kernel/value-text.ts";
 import { isCellValue } from "./cell.ts";
-import type { CellUse, UsedModel } from "./cell-use.ts";
+import type { AskedModel, CellUse, UsedModel } from "./cell-use.ts";
 import type { ExperimentPlan } from "./experiment.ts";
+import type { WorldFacts } from "./odd.ts";
 import { type FolderPlan, planDifference } from "./sweep-plan.ts";
 import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
@@ -24,6 +25,8 @@ export interface Manifest extends FolderPlan {
   readonly commit: { readonly id: string; readonly changed: boolean } | null;
   readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
   readonly began: string;
+  /** The declarations of the program, from its first run; null until then. Left out by older versions. */
+  readonly world?: WorldFacts | null;
   /** The usage of the runs that ended; null until the sweep ends. */
   readonly used: UsedByRuns | null;
 }
@@ -35,12 +38,14 @@ const BEFORE_ASKED = 2;
 export interface UsedByRuns {
   /** The models that were asked, each with the price that its calls were settled by; null where none is known. One may have had several. */
   readonly models: readonly UsedModel[];
+  /** How they were asked, and the versions and fingerprints that providers say answered. */
+  readonly asked: readonly AskedModel[];
   /** The number of different system prompts, and a sha256 over all of them. */
   readonly prompts: { readonly count: number; readonly sha256: string };
 }
 
-export function usedBy({ models, prompts }: CellUse): UsedByRuns {
-  return { models, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
+export function usedBy({ models, asked = [], prompts }: CellUse): UsedByRuns {
+  return { models, asked, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
 }
 
 const PATIENCE = 10_000;
@@ -60,6 +65,7 @@ export async function manifestOf(
     commit: module === undefined ? null : await commitOf(dirname(fileURLToPath(module))),
     machine: { platform: `${platform()} ${arch()} ${release()}`, cpu: cpu?.model ?? "unknown", cores: cpus().length, memory: totalmem() },
     began: new Date(o.now).toISOString(),
+    world: null,
     used: null,
   };
 }
@@ -97,7 +103,7 @@ export function assertSame(known: Manifest, now: Pick<Manifest, keyof FolderPlan
 export function withModule(known: Manifest, module: ModuleFiles | null): Manifest {
   const isSame = moduleDifference(known.module ?? undefined, module ?? undefined) === undefined;
   const former = isSame || known.module === null ? [] : [known.module];
-  return { ...known, module, formerModules: [...known.formerModules, ...former] };
+  return { ...known, ...(isSame ? {} : { world: null }), module, formerModules: [...known.formerModules, ...former] };
 }
 
 /** Returns the manifest in a value; undefined if it is none. @throws UsageError `EXPERIMENT_VERSION` for one of another version */

@@ -132,7 +132,7 @@ export interface CellRunner {
   close(): void;
 }
 
-type RunnerMeans = Pick<CellProcessOptions, "clock" | "signal" | "check">;
+type RunnerMeans = Pick<CellProcessOptions, "clock" | "signal" | "check" | "host">;
 
 export function cellRunner(experiment: AnyExperiment, o: ProcessBounds & { readonly node?: string }, means: RunnerMeans): CellRunner {
   const { module, node = process.execPath, timeLimit = HOUR, memory = DEFAULT_MEMORY } = o;
@@ -142,10 +142,16 @@ export function cellRunner(experiment: AnyExperiment, o: ProcessBounds & { reado
 }
 
 async function ranHere(experiment: AnyExperiment, request: WireRequest, timeLimit: number, means: RunnerMeans): Promise<CellReply> {
-  const { clock, signal } = means;
+  const { clock, signal, host } = means;
+  const connection = host?.connected();
   const limit = new AbortController();
   const cancel = clock.timer(timeLimit, () => limit.abort());
-  const reply = await experiment[CELLS]({ ...request, signal: AbortSignal.any([signal, limit.signal]) }).finally(cancel);
+  const reply = await experiment[CELLS]({
+    ...request,
+    signal: AbortSignal.any([signal, limit.signal]),
+    ...(connection && { host: connection.ask }),
+  }).finally(cancel);
+  connection?.end();
   throwIfAborted(signal);
   return limit.signal.aborted ? { ...reply, end: late(timeLimit, reply.end.use) } : reply;
 }

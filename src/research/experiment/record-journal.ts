@@ -1,9 +1,18 @@
-import { memoryJournal } from "../../index.ts";
-import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo } from "../../runtime/record/journal.ts";
-import { CONTINUES } from "../../runtime/own-run.ts";
-import type { RunEvent } from "../../index.ts";
+import { CONTINUES } from "../../kernel/run-handle.ts";
+import { isCount, isList } from "../../kernel/value-kind.ts";
+import { memoryJournal, type RunEvent } from "../../index.ts";
+import type { Claim, ClaimOptions, Journal, ReleaseOptions, RunInfo } from "../../ports.ts";
 
+/** No claim has it. */
+const NO_EPOCH = 0;
 const MAX_RUNS = 1_000_000;
+
+/** Reserves the money of calls before they are made. */
+export interface MoneyGate {
+  /** @throws when the call does not fit the budget of the sweep */
+  reserve(amount: number, isUnpriced: boolean): Promise<void>;
+  settle(amount: number, cost: number): Promise<void>;
+}
 
 /** The present owner of a run: its epoch as it was given out, and the epoch of the journal that keeps the run now. */
 interface Owned {
@@ -16,11 +25,14 @@ interface Owned {
  * has, before the call is made. It owns the journal that it uses now, and the epochs.
  *
  * RecordJournal.R1 (`append`) the start of a call that is not free is in the file before the call.
- * RecordJournal.R2 (`#moved`) nothing is appended while the events move.
+ * RecordJournal.R2 (`#inTurn`) nothing is appended while the events move.
+ * RecordJournal.R3 (`#pass`) the most that a call may cost is reserved before its start is recorded, and settled when its end is.
  */
 export class RecordJournal implements Journal {
   readonly [CONTINUES]: boolean;
   readonly #file: (() => Journal) | undefined;
+  readonly #gate: MoneyGate | undefined;
+  readonly #holds = new Map<string, number>();
   readonly #owners = new Map<string, Owned>();
   #inner: Journal;
   #isInFile: boolean;
@@ -31,8 +43,9 @@ export class RecordJournal implements Journal {
    * @param file opens the file; undefined for a run that is not kept
    * @param found the open file of a run that has begun
    */
-  constructor(file: (() => Journal) | undefined, found: Journal | undefined) {
+  constructor(file: (() => Journal) | undefined, found: Journal | undefined, gate: MoneyGate | undefined) {
     this.#file = file;
+    this.#gate = gate;
     this.#inner = found ?? memoryJournal({ limit: MAX_RUNS });
     this.#isInFile = found !== undefined;
     this[CONTINUES] = found !== undefined;
@@ -57,7 +70,8 @@ export class RecordJournal implements Journal {
 
   append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     return this.#inTurn(async () => {
-      if (!this.#isInFile && events.some(isPaid)) await this.move();
+      if (!this.#isInFile && isList(events) && events.some(isPaid)) await this.move();
+      if (this.#gate !== undefined) for (const event of events) await this.#pass(this.#gate, event);
       await this.#inner.append(runId, this.#epochOf(runId, epoch), expectedSeq, events);
     });
   }
@@ -71,7 +85,10 @@ export class RecordJournal implements Journal {
   }
 
   remove(runId: string): Promise<void> {
-    return this.#inTurn(() => this.#inner.remove(runId));
+    return this.#inTurn(async () => {
+      await this.#inner.remove(runId);
+      this.#owners.delete(runId);
+    });
   }
 
   /** For a program that closes its journal: the file is closed when the run is over. */
@@ -103,9 +120,25 @@ export class RecordJournal implements Journal {
     if (this.#isInFile) await this.#inner.close();
   }
 
+  async #pass(gate: MoneyGate, event: RunEvent): Promise<void> {
+    if (event.type !== "step.started" && event.type !== "step.ended") return;
+    const name = `${event.act} ${event.key} ${event.try}`;
+    if (event.type === "step.started") {
+      if (!isPaid(event)) return;
+      await gate.reserve(event.hold, event.unpriced === true);
+      this.#holds.set(name, event.hold);
+      return;
+    }
+    const hold = this.#holds.get(name);
+    const settled = [...(event.settles ?? []), ...(hold === undefined ? [] : [{ hold, cost: event.cost }])];
+    this.#holds.delete(name);
+    for (const one of settled) await gate.settle(one.hold, one.cost ?? 0);
+  }
+
   #epochOf(runId: string, given: number): number {
     const owned = this.#owners.get(runId);
-    return owned?.given === given ? owned.inner : -1;
+    if (owned?.given === given) return owned.inner;
+    return isCount(given) ? NO_EPOCH : given;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { FinishedCell } from "./cell-run.ts";
 import { type CellUse, type SweepSpending, sweepUse } from "./cell-use.ts";
-import { usedBy } from "./manifest.ts";
+import { type Manifest, usedBy } from "./manifest.ts";
+import { oddText, type WorldFacts } from "./odd.ts";
 import { manifestIn, type SweepFolder } from "./sweep-folder.ts";
 import { parquetTable, type Row } from "./tables.ts";
 
@@ -9,12 +10,13 @@ export interface SweepTables {
   readonly rows: readonly Row[];
   readonly series: readonly Row[];
   readonly finished: readonly FinishedCell[];
+  readonly world?: WorldFacts | undefined;
 }
 
 /** Writes the tables of a folder, and what its runs used into its manifest. Returns what they spent. */
 export async function writtenResults(
   folder: SweepFolder | undefined,
-  { rows, series, finished }: SweepTables,
+  { rows, series, finished, world }: SweepTables,
 ): Promise<SweepSpending & { readonly use: CellUse }> {
   const spending = sweepUse(finished);
   if (folder === undefined) return spending;
@@ -22,7 +24,10 @@ export async function writtenResults(
   if (series.length > 0) await folder.writeRows("series", series);
   await writeParquet(folder, { rows, series });
   const manifest = await manifestIn(folder.path);
-  if (manifest !== undefined) await folder.writeManifest({ ...manifest, used: usedBy(spending.use) });
+  if (manifest === undefined) return spending;
+  const whole: Manifest = { ...manifest, world: manifest.world ?? world ?? null, used: usedBy(spending.use) };
+  await folder.writeManifest(whole);
+  await folder.write("ODD.md", oddText(whole, rows));
   return spending;
 }
 

@@ -20,12 +20,15 @@ import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { CELL_VARIABLE } from "./cell-process.ts";
-import { type RecordRequest, recordOf } from "./cell-record.ts";
+import { type RecordRequest, recordedCost, recordOf } from "./cell-record.ts";
+import type { WorldFacts } from "./odd.ts";
+import { type LimitOptions, SweepHost } from "./sweep-host.ts";
 import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, WRITE_MODULE } from "./process-slot.ts";
 import { anExperiment, type AnyExperiment } from "./experiment.ts";
 import { endsOf, type Row, rowsOf } from "./tables.ts";
 import type { SweepSpending } from "./cell-use.ts";
 import { SweepFolder } from "./sweep-folder.ts";
+import { modelLimits } from "../../index.ts";
 import { type AskedRuns, askedPlan, askedRuns, folderJobs, type FolderPlan } from "./sweep-plan.ts";
 import { writtenResults } from "./sweep-results.ts";
 
@@ -51,6 +54,13 @@ export interface RunExperimentOptions extends ProcessBounds, AskedRuns {
    * that is not free, from the first such call on. A run with a record continues where a kill cut it off.
    */
   readonly record?: boolean;
+  /**
+   * Micro-dollars that all runs of the folder may spend together, those of former sweeps too: `usd(20)`. The most that a call may cost is reserved before
+   * the call. Needs `out`, and a `world` that takes `run`. Default: no bound.
+   */
+  readonly budget?: number;
+  /** Limits on the calls of all processes together, for a `world` that takes `run`. Default: none. */
+  readonly limits?: LimitOptions;
   /** Continues a folder whose module was changed since: the runs that are there stay. Default false: such a folder is refused. */
   readonly acceptChange?: boolean;
   /** Called at the start and whenever a run has ended. */
@@ -63,6 +73,8 @@ const runOptions: Known<RunExperimentOptions> = {
   workers: kinds.size,
   ...kinds.each(kinds.boolean, "again", "record", "acceptChange"),
   ...askedRuns,
+  budget: kinds.count,
+  limits: kinds.checked,
   onProgress: kinds.function,
 };
 
@@ -108,6 +120,13 @@ function checkRunOptions(o: RunExperimentOptions): void {
   checkProcessOptions("runExperiment", o);
   if (o.workers !== undefined && o.module === undefined)
     throw new UsageError("OPTION_INVALID", `Expected module with workers of runExperiment, got none. ${WRITE_MODULE}`);
+  if (o.limits !== undefined) modelLimits(o.limits);
+  const bound = o.budget === undefined ? o.limits && "limits" : "budget";
+  if (bound === undefined || (o.out !== undefined && o.record !== false)) return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected ${bound} of runExperiment with out and records, got it without. Write out: "experiments/study", and leave record out.`,
+  );
 }
 
 function assertNotNested(): void {
@@ -166,6 +185,8 @@ class Sweep {
   readonly #began: number;
   readonly #kept: number;
   #isUnrecorded = false;
+  #world: WorldFacts | undefined;
+  #host: SweepHost | undefined;
   #module: ModuleFiles | undefined;
   readonly #stop = new AbortController();
 
@@ -190,6 +211,7 @@ class Sweep {
   }
 
   async run(): Promise<ExperimentResult> {
+    this.#host = await this.#hostOf();
     const { module, signal, workers = Math.max(1, availableParallelism() - 1) } = this.#o;
     this.#report();
     const stopped = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
@@ -205,13 +227,20 @@ class Sweep {
   async #work(signal: AbortSignal): Promise<void> {
     const { clock, module } = this.#o;
     const check = module === undefined ? undefined : (): Promise<void> => this.#assertUnchanged(module);
-    const runner = cellRunner(this.#experiment, this.#o, { clock, signal, ...(check && { check }) });
+    const runner = cellRunner(this.#experiment, this.#o, {
+      clock,
+      signal,
+      ...(check && { check }),
+      ...(this.#host && { host: this.#host }),
+    });
     try {
       for (const job of this.#next) {
         throwIfAborted(signal);
         const began = clock.now();
         const keeps = this.#recordOf(job);
-        const { end, lost, kept } = await runner.run({ job, concurrency: CONCURRENCY, ...(keeps && { keeps }) });
+        const describes = this.#folder !== undefined && this.#world === undefined ? { describes: true } : {};
+        const { end, lost, kept, world } = await runner.run({ job, concurrency: CONCURRENCY, ...describes, ...(keeps && { keeps }) });
+        this.#world ??= world;
         if (kept === "left out") this.#isUnrecorded = true;
         const { cell, rep } = job;
         const continued = kept === "continued" ? { continued: true } : {};
@@ -225,7 +254,23 @@ class Sweep {
   #recordOf(job: CellJob): RecordRequest | undefined {
     const { record } = this.#o;
     if (this.#folder === undefined || record === false) return undefined;
-    return { ...recordOf(this.#folder.path, this.#experiment.name, job), keeps: record === true ? "all" : "paid" };
+    const bounds = { isBudgeted: this.#o.budget !== undefined, isLimited: this.#o.limits !== undefined };
+    return { ...recordOf(this.#folder.path, this.#experiment.name, job), keeps: record === true ? "all" : "paid", ...bounds };
+  }
+
+  async #hostOf(): Promise<SweepHost | undefined> {
+    const { budget, limits } = this.#o;
+    if (this.#folder === undefined || (budget === undefined && limits === undefined)) return undefined;
+    const spent = new Map<string, number>();
+    for (const { end, lost, continued, ...job } of this.#finished) {
+      const { id } = recordOf(this.#folder.path, this.#experiment.name, job);
+      spent.set(id, (continued === true ? 0 : (spent.get(id) ?? 0)) + end.use.microUsd + (lost?.microUsd ?? 0));
+    }
+    for (const job of this.#left) {
+      const { path, id } = recordOf(this.#folder.path, this.#experiment.name, job);
+      spent.set(id, Math.max(spent.get(id) ?? 0, await recordedCost(path, id)));
+    }
+    return new SweepHost({ budget, limits, spent, onExhausted: (error) => this.#stop.abort(error) });
   }
 
   /** A process that starts late must not run another program than the first ones. */
@@ -260,7 +305,7 @@ class Sweep {
 
   async #result(): Promise<ExperimentResult> {
     const { rows, series, failed, warnings } = rowsOf(this.#jobs, this.#ends);
-    const { use: _use, ...spending } = await writtenResults(this.#folder, { rows, series, finished: this.#finished });
+    const { use: _use, ...spending } = await writtenResults(this.#folder, { rows, series, finished: this.#finished, world: this.#world });
     const told = this.#isUnrecorded ? [UNRECORDED, ...warnings] : warnings;
     return { out: this.#folder?.path, rows, series, failed, warnings: told, kept: this.#kept, ...spending };
   }

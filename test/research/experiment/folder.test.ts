@@ -23,6 +23,7 @@ describe("the folder of a sweep", () => {
     const out = join(scratchFolder(), "new/walks");
     const { rows, series } = await runExperiment(walks, { out });
     expect(readdirSync(out).sort()).toEqual([
+      "ODD.md",
       "cells.jsonl",
       "manifest.json",
       "rows.csv",

@@ -12,6 +12,8 @@ export interface SweepOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly workers: number;
   readonly tries?: number;
+  readonly budget?: number;
+  readonly limits?: object;
 }
 
 /** Starts a sweep of a module of this folder, in a process of its own. */

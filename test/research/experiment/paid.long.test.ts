@@ -5,15 +5,17 @@ import type { AddressInfo } from "node:net";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sqlite } from "../../../src/adapters/sqlite.ts";
 import { textHash } from "../../../src/kernel/json.ts";
 import { readExperiment } from "../../../src/research/index.ts";
+import { figure } from "../../long.ts";
 import { scratchFolder } from "../../workspace/scratch.ts";
 import { killSweeps, startedSweep, tablesIn } from "./killed-sweep.ts";
 
 /** How often each question was answered. The answer follows from the question, and takes its time. */
 const answered = new Map<string, number>();
+let [now, mostAtOnce] = [0, 0];
 const server = createServer((request, response) => {
   void (async () => {
     let body = "";
@@ -22,7 +24,10 @@ const server = createServer((request, response) => {
     const question = messages.at(-1)?.content ?? "";
     answered.set(question, (answered.get(question) ?? 0) + 1);
     const hash = Number.parseInt(textHash(question).slice(0, 8), 16);
+    now += 1;
+    mostAtOnce = Math.max(mostAtOnce, now);
     await pause(20 + (hash % 40));
+    now -= 1;
     const usage = { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10 };
     const delta = { role: "assistant", content: hash % 3 === 0 ? "no" : "yes" };
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -38,6 +43,10 @@ beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   env = { PAID_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+});
+beforeEach(() => {
+  answered.clear();
+  mostAtOnce = 0;
 });
 afterAll(() => void server.close());
 
@@ -67,8 +76,23 @@ async function recordedIn(out: string): Promise<ReadonlyMap<string, { starts: nu
   return questions;
 }
 
+describe("a paid sweep in several processes", () => {
+  it("SweepHost.H1 SweepHost.H2 keeps limits and a budget for all of them together", async () => {
+    const out = scratchFolder();
+    const bounds = { workers: 3, env, limits: { concurrency: 2 } };
+    const failed = startedSweep("paid.mjs", "paid", out, { ...bounds, budget: 100_000 });
+    expect((await once(failed, "exit"))[0]).toBe(1);
+    // A call costs 2800 micro-dollars.
+    expect([seen() > 0, seen() * 2_800 <= 100_000, mostAtOnce]).toEqual([true, true, 2]);
+    expect(await once(startedSweep("paid.mjs", "paid", out, { ...bounds, budget: 10_000_000 }), "exit")).toEqual([0, null]);
+    const { spent, uncertain } = await readExperiment(out);
+    expect(spent.calls).toBe(240);
+    expect([seen() >= spent.calls, seen() <= spent.calls + uncertain, mostAtOnce]).toEqual([true, true, 2]);
+  });
+});
+
 describe("a paid sweep that is killed", () => {
-  it("RecordJournal.R1 twenty times, ends in the table of one that was not, and asks no recorded answer again", async () => {
+  it("RecordJournal.R1 CellRecord.C2 twenty times, ends in the table of one that was not, and asks no answer again", async () => {
     const whole = scratchFolder();
     expect(await once(startedSweep("paid.mjs", "paid", whole, { workers: 3, env }), "exit")).toEqual([0, null]);
     const all = seen();
@@ -82,7 +106,7 @@ describe("a paid sweep that is killed", () => {
     const where = `SEED=${seed}, kills at ${kills.join(" ")} of ${all}`;
     expect(tablesIn(out), where).toEqual(tablesIn(whole));
     const { spent, uncertain } = await readExperiment(out);
-    console.log(`${spent.calls} recorded, ${seen()} seen, ${uncertain} uncertain; ${where}`);
+    figure(`a paid sweep, killed 20 times: ${spent.calls} recorded, ${seen()} seen, ${uncertain} uncertain; ${where}`);
     expect(spent.calls, where).toBe(all);
     expect(seen(), where).toBeGreaterThanOrEqual(spent.calls);
     expect(seen(), where).toBeLessThanOrEqual(spent.calls + uncertain);

@@ -5,7 +5,13 @@ import { experiment } from "../../../dist/src/research/index.js";
 
 const STEPS = 10;
 const names = ["Ann", "Ben"];
-const model = openai({ model: "m-small", baseURL: process.env.PAID_URL, apiKey: "none", price: { input: 100, output: 1000 } });
+const model = openai({
+  model: "m-small",
+  baseURL: process.env.PAID_URL,
+  apiKey: "none",
+  price: { input: 100, output: 1000 },
+  maxOutputTokens: 8,
+});
 
 export const paid = experiment({
   name: "paid",

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { sqlite } from "../../../src/adapters/sqlite.ts";
 import { type ChatModel, createMessage, defineAction, defineRole, Environment, type RunEvent, Team } from "../../../src/index.ts";
 import { experiment, policyModel, readExperiment, replayCell, runExperiment } from "../../../src/research/index.ts";
+import { cutsOf } from "../../long.ts";
 import { scratchFolder } from "../../workspace/scratch.ts";
 
 /** A model that counts the questions which it is asked, and answers each the same every time. */
@@ -103,24 +104,28 @@ const answersIn = (events: readonly RunEvent[]): number =>
 const startsIn = (events: readonly RunEvent[]): number => events.filter(({ type }) => type === "step.started").length;
 
 describe("a run with a record", () => {
-  it.each(KINDS)("CellRecord.C1 of $of, $scheduler, continues wherever it is cut, and asks no answer again", async (kind) => {
-    const whole = scratchFolder();
-    const first = countingModel();
-    await runExperiment(study(kind, first), { out: whole });
-    const events = await eventsIn(join(whole, "records/0-0.db"));
-    expect(answersIn(events)).toBe(first.asked.length);
-    for (let length = 1; length <= events.length; length += kind.of === "wrapped" ? 5 : 2) {
-      const past = events.slice(0, length);
-      const out = await cutFolder(whole, past);
-      const model = countingModel();
-      const { spent, uncertain } = await runExperiment(study(kind, model), { out });
-      const where = `cut at ${length}, after ${past.at(-1)?.type ?? ""}`;
-      expect(tablesOf(out), where).toEqual(tablesOf(whole));
-      expect(model.asked.length, where).toBe(first.asked.length - answersIn(past));
-      const inFlight = startsIn(past) - answersIn(past);
-      expect([spent.calls, uncertain], where).toEqual([first.asked.length, inFlight]);
-    }
-  });
+  it.each(KINDS)(
+    "CellRecord.C1 UseWatch.W3 of $of, $scheduler, continues wherever it is cut, and asks no answer again",
+    { tags: "kill" },
+    async (kind) => {
+      const whole = scratchFolder();
+      const first = countingModel();
+      await runExperiment(study(kind, first), { out: whole });
+      const events = await eventsIn(join(whole, "records/0-0.db"));
+      expect(answersIn(events)).toBe(first.asked.length);
+      for (const length of cutsOf(events.length).filter((at) => at > 0)) {
+        const past = events.slice(0, length);
+        const out = await cutFolder(whole, past);
+        const model = countingModel();
+        const { spent, uncertain } = await runExperiment(study(kind, model), { out });
+        const where = `cut at ${length}, after ${past.at(-1)?.type ?? ""}`;
+        expect(tablesOf(out), where).toEqual(tablesOf(whole));
+        expect(model.asked.length, where).toBe(first.asked.length - answersIn(past));
+        const inFlight = startsIn(past) - answersIn(past);
+        expect([spent.calls, uncertain], where).toEqual([first.asked.length, inFlight]);
+      }
+    },
+  );
 
   it("is read again from its record: no model is asked, its row is computed again, and its record stays as it is", async () => {
     const out = scratchFolder();
