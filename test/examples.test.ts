@@ -224,6 +224,14 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "40-explore": ["  (the shortest schedule; first seen in schedule 1)", "finished 7", "9", "true 0 deadlock"],
   "41-cause": ["The team says 4.", /^Ben#0: 0\.50/, /^Cem#0: 0\.00/, /^Ada#0: -0\.50/, "It was Ben. 3"],
+  "42-paid-study": [
+    "16 calls, 0 uncertain",
+    "8 of 12 runs were there",
+    "read from its record: true, equal: true",
+    "4 calls of teams",
+    "priced is in the manifest",
+    "4 runs, 4 runs",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

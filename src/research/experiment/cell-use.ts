@@ -229,7 +229,7 @@ export interface ModelSpending {
 export interface SweepSpending {
   /** All runs: the failed ones, and tries whose process died, too. */
   readonly spent: ModelSpending;
-  /** The part that no row has: failed runs, those that were run again later, and tries whose process died. */
+  /** The part that no row has: failed runs, those that were run again later, tries whose process died, and calls that a kill interrupted. */
   readonly lost: ModelSpending;
   /** Calls that were in flight when a process died: a provider may have counted them. */
   readonly uncertain: number;
@@ -243,9 +243,11 @@ export function sweepUse(finished: Iterable<FinishedCell>): SweepSpending & { re
   const lines = new Map<string, FinishedCell[]>();
   for (const one of finished) lines.set(jobName(one), [...(one.continued === true ? [] : (lines.get(jobName(one)) ?? [])), one]);
   const [all, gone] = [new UseSum(), new UseSum()];
-  for (const { end, lost = {} } of [...lines.values()].flat()) {
+  for (const { end, continued, lost = {} } of [...lines.values()].flat()) {
     for (const use of [end.use, lost]) all.add(use);
     for (const use of [end.kind === "failed" ? end.use : {}, lost]) gone.add(use);
+    // A row leaves out the calls that a kill interrupted.
+    if (continued === true && end.kind === "done") gone.add({ microUsd: end.use.microUsd - Math.round(end.counts.usd * 1_000_000) });
   }
   const { use } = all;
   return { use, spent: spendingOf(use), lost: spendingOf(gone.use), uncertain: use.uncertain ?? 0 };

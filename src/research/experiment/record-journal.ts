@@ -149,6 +149,6 @@ export class RecordJournal implements Journal {
 }
 
 /** True for the start of a call that is not free, or whose price is unknown. */
-export function isPaid(event: RunEvent): boolean {
+function isPaid(event: RunEvent): boolean {
   return event.type === "step.started" && event.reused === undefined && (event.hold > 0 || event.unpriced === true);
 }

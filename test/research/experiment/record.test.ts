@@ -23,6 +23,8 @@ function countingModel(price = { input: 1, output: 2 }): ChatModel & { readonly 
   return Object.assign(model, { asked });
 }
 
+/** Dollars of a call. */
+const CALL = 0.0003;
 const STEPS = 2;
 
 /** Two roles that ask a model in every step and pass on a number. */
@@ -117,11 +119,12 @@ describe("a run with a record", () => {
         const past = events.slice(0, length);
         const out = await cutFolder(whole, past);
         const model = countingModel();
-        const { spent, uncertain } = await runExperiment(study(kind, model), { out });
+        const { spent, lost, uncertain } = await runExperiment(study(kind, model), { out });
         const where = `cut at ${length}, after ${past.at(-1)?.type ?? ""}`;
         expect(tablesOf(out), where).toEqual(tablesOf(whole));
         expect(model.asked.length, where).toBe(first.asked.length - answersIn(past));
         const inFlight = startsIn(past) - answersIn(past);
+        expect(lost.usd, where).toBeCloseTo(inFlight * CALL, 9);
         expect([spent.calls, uncertain], where).toEqual([first.asked.length, inFlight]);
       }
     },
