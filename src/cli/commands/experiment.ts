@@ -252,7 +252,8 @@ function spentText({ spent, lost, uncertain }: SweepSpending): string | undefine
   const isNothing = (of: ModelSpending): boolean => of.calls + of.usd + of.unpriced === 0;
   if (isNothing(spent) && uncertain === 0) return undefined;
   const doubt = uncertain === 0 ? "" : `; ${plural(uncertain, "more call")} may have been paid: they were in flight when a process died`;
-  const gone = isNothing(lost) ? "" : `; ${text(lost)} of it are in no row: the run failed, or its process died`;
+  const part = lost.calls === 0 ? formatCost({ known: usd(lost.usd), unpriced: lost.unpriced }) : text(lost);
+  const gone = isNothing(lost) ? "" : `; ${part} of it are in no row: the run failed, or its process died`;
   return `${text(spent)}${gone}${doubt}`;
 }
 

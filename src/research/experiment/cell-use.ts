@@ -136,7 +136,8 @@ export class UseWatch {
 
   /** Counts an event of the record of a run that continues. */
   learn(event: RunEvent): void {
-    if (event.type === "step.started") this.#started(event);
+    if (event.type === "run.started") this.onStart?.(event);
+    else if (event.type === "step.started") this.#started(event);
     else if (event.type === "step.ended") this.#ended(event);
   }
 

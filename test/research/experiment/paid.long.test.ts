@@ -91,6 +91,9 @@ describe("a paid sweep in several processes", () => {
   });
 });
 
+/** Three processes, whose runs ask two questions in each round. */
+const IN_FLIGHT = 6;
+
 describe("a paid sweep that is killed", () => {
   it("RecordJournal.R1 CellRecord.C2 twenty times, ends in the table of one that was not, and asks no answer again", async () => {
     const whole = scratchFolder();
@@ -110,6 +113,7 @@ describe("a paid sweep that is killed", () => {
     expect(spent.calls, where).toBe(all);
     expect(seen(), where).toBeGreaterThanOrEqual(spent.calls);
     expect(seen(), where).toBeLessThanOrEqual(spent.calls + uncertain);
+    expect(uncertain, where).toBeLessThanOrEqual(kills.length * IN_FLIGHT);
     const recorded = await recordedIn(out);
     expect(recorded.size).toBe(answered.size);
     for (const [question, { starts, answers }] of recorded) {

@@ -124,6 +124,7 @@ describe("a run with a record", () => {
         expect(tablesOf(out), where).toEqual(tablesOf(whole));
         expect(model.asked.length, where).toBe(first.asked.length - answersIn(past));
         const inFlight = startsIn(past) - answersIn(past);
+        expect((await readExperiment(out)).manifest.world?.scheduler, where).toBe(kind.scheduler);
         expect(lost.usd, where).toBeCloseTo(inFlight * CALL, 9);
         expect([spent.calls, uncertain], where).toEqual([first.asked.length, inFlight]);
       }
