@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { sqlite } from "../../../src/adapters/sqlite.ts";
 import { type ChatModel, createMessage, defineAction, defineRole, Environment, type RunEvent, Team } from "../../../src/index.ts";
 import { experiment, policyModel, readExperiment, replayCell, runExperiment } from "../../../src/research/index.ts";
@@ -41,6 +42,14 @@ const askers = ["Ann", "Ben"].map((name, place, names) =>
   }),
 );
 
+/** A role that acts in each round, without mail. */
+const ticker = defineRole({
+  name: "Ticker",
+  acts: "each round",
+  state: z.object({ ticks: z.number().default(0) }),
+  steps: ({ ticks }) => ({ ticks: ticks + 1 }),
+});
+
 const begin = (world: { readonly world: Environment }): void => {
   for (const { name } of askers) world.world.publishMessage(createMessage("1", { sendTo: name }));
 };
@@ -55,6 +64,7 @@ function study({ of, scheduler }: Kind, model: ChatModel) {
   return experiment({
     name: "asking",
     params: { n: [1] },
+    rounds: 9,
     world: ({ seed, run, concurrency }) => {
       if (of === "team") {
         const Ask = defineAction({ name: "Ask", run: async (ctx) => `${await ctx.ask("One?")}, ${await ctx.ask("Two?")}` });
@@ -63,10 +73,15 @@ function study({ of, scheduler }: Kind, model: ChatModel) {
         return { world: undefined, run: (o) => team.run("go", { ...o, id: run.id }) };
       }
       const world = new Environment({ seed, concurrency, ...common, ...run }).addRoles(askers);
+      if (of === "wrapped") world.addRole(ticker);
       return of === "environment" ? Object.assign(world, { world }) : { world, run: (o) => world.run(o), on: world.on.bind(world) };
     },
     begin: (world) => (world.world === undefined ? undefined : begin(world as { readonly world: Environment })),
-    collect: { asked: ({ calls }) => calls, delivered: ({ delivered }) => delivered },
+    collect: {
+      asked: ({ calls }) => calls,
+      delivered: ({ delivered }) => delivered,
+      ticks: ({ state }) => Number(state("Ticker")?.["ticks"] ?? -1),
+    },
     measure: ({ result }) => ({ said: result.messages.length, last: result.messages.at(-1)?.content ?? "" }),
   });
 }
