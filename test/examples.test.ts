@@ -234,6 +234,14 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "order 1.0 with little noise, 0.0 with much",
     "p1 is on 59 % of the shortest paths; modularity 0.04",
   ],
+  "43-paid-study": [
+    "16 calls, 0 uncertain",
+    "8 of 12 runs were there",
+    "read from its record: true, equal: true",
+    "4 calls of teams",
+    "priced is in the manifest",
+    "4 runs, 4 runs",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

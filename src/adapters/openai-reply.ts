@@ -69,14 +69,23 @@ export class ReplyReader {
       parts: Object.keys(parts).length === 0 ? undefined : parts,
     });
     const finishReason = this.#finish(choice["finish_reason"]);
+    const served = this.#served(fields);
     return {
       ...(content === "" ? {} : { content }),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
       ...(typeof refusal === "string" && refusal !== "" ? { refusal } : {}),
       ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
       ...(finishReason === undefined ? {} : { finishReason }),
+      ...(served === undefined ? {} : { served }),
       ...(usage === undefined ? {} : { usage }),
     };
+  }
+
+  /** The version and the fingerprint that answered, where the reply has more than the id that was asked for. */
+  #served(fields: Fields): ChatChunk["served"] {
+    const [model = this.#model, fingerprint] = [fields["model"], fields["system_fingerprint"]].map((one) => textIn(one) || undefined);
+    if (model === this.#model && fingerprint === undefined) return undefined;
+    return { model, ...(fingerprint === undefined ? {} : { fingerprint }) };
   }
 
   /** A string, or parts of which some are text: reasoning models, and gateways to other APIs, answer so. */

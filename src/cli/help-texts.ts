@@ -75,6 +75,7 @@ Examples:
   $ troupe experiment table experiments/coins --by n
   $ troupe experiment plot experiments/coins --x n --y gini
   $ troupe experiment verify coins.ts --runs 10
+  $ troupe experiment run coins.ts --part 3/20 && troupe experiment merge all experiments/coins-part-*
   $ troupe experiment replay coins.ts --cell 3 && troupe inspect --store experiments/coins/records/3-0.db
 
 A module exports what experiment({ ... }) of troupe/research returns. A run that crashes, never ends or eats memory fails alone. After a kill

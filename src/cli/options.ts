@@ -313,6 +313,20 @@ const EXPERIMENT = {
   workers: option("-w, --workers <n>", "processes that run cells (default: one less than there are cores)", { value: "count", max: 1_000 }),
   timeLimit: option("--time-limit <time>", "how long one run may take, such as 90s or 10m (default 1h)", { value: "time" }),
   again: option("--again", "runs that failed before run again"),
+  reps: option("--reps <n>", "repetitions of each cell (default: those of the experiment); more continue a folder", {
+    value: "count",
+    max: 1_000_000,
+  }),
+  cells: option("--cells <list>", "only these cells, such as 0,4,10-19 (default: all)"),
+  part: option("--part <nth/of>", "one of several equal parts, such as 3/20, in a folder of its own: see merge"),
+  record: option("--record <which>", "runs that keep a record: paid (from the first call that is not free; the default), all or none", {
+    value: ["paid", "all", "none"],
+  }),
+  limits: option(
+    "--limits <list>",
+    "limits on the calls of all processes, such as concurrency=8,requestsPerMinute=500,tokensPerMinute=90000",
+  ),
+  acceptChange: option("--accept-change", "continue with a module that was changed: the runs that are there stay"),
   anew: option("--anew", "begin in the first free folder <dir>-2, <dir>-3 ..., where <dir> has another experiment"),
   by: option("--by <columns>", "the columns whose values make a group, with commas between (default: all parameters)"),
   of: option("--of <columns>", "the columns to average, with commas between (default: all measures that are numbers, true or false)"),

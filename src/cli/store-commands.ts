@@ -16,7 +16,13 @@ const EXPERIMENTS: Commands = {
   "run <module>": {
     text: "run an experiment, or continue it; ends with 1 if a run failed",
     args: MODULE,
-    options: [...SWEEP, "workers", "again", "anew"],
+    options: [
+      ...SWEEP,
+      ...(["workers", "reps", "cells", "part", "again", "anew", "acceptChange", "record"] as const),
+      { budget: "dollars that all runs of the folder may spend together (default: no bound)" },
+      "limits",
+      { seed: "the seed of the experiment (default: its own)" },
+    ],
     load: async () => (await import("./commands/experiment.ts")).experimentRun,
   },
   "verify <module>": {
@@ -30,6 +36,12 @@ const EXPERIMENTS: Commands = {
     args: MODULE,
     options: [...SWEEP, "cell", "rep"],
     load: async () => (await import("./commands/experiment.ts")).experimentReplay,
+  },
+  "merge <out> <parts...>": {
+    text: "join the folders of parts of one sweep in a folder; ends with 1 if runs are missing or failed",
+    args: { out: "the folder of the results, new or not", parts: "the folders of the parts" },
+    options: TALK,
+    load: async () => (await import("./commands/experiment-parts.ts")).experimentMerge,
   },
   "status <dir>": {
     text: "show how far an experiment is, also while it runs",

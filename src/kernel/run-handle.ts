@@ -18,3 +18,6 @@ export function guardResult<T extends object>(run: T, call: string, members: Res
   }
   return run;
 }
+
+/** The member of a journal with which a new environment of a known id continues its run. Set where a program is run again. */
+export const CONTINUES: unique symbol = Symbol.for("troupe.continues");

@@ -180,6 +180,7 @@ export class ReplyBuilder {
   #lastText = "";
   #usage: Usage | undefined;
   #reasoning: Reasoning | undefined;
+  #served: ChatResponse["served"];
 
   constructor(model: string) {
     this.#model = model;
@@ -197,6 +198,7 @@ export class ReplyBuilder {
   add(chunk: ChatChunk): string {
     const text = chunk.content ?? "";
     if (chunk.usage !== undefined) this.#usage = chunk.usage;
+    this.#served ??= chunk.served;
     if (chunk.reasoning !== undefined) {
       this.#reasoning = joinedReasoning(this.#reasoning, chunk.reasoning);
       this.#size += chunk.reasoning.text?.length ?? 0;
@@ -240,6 +242,7 @@ export class ReplyBuilder {
         usage: this.#usage,
         refusal: this.#refusal.length === 0 ? undefined : this.#refusal.join(""),
         reasoning: this.#reasoning,
+        served: this.#served,
       }),
     };
   }

@@ -99,6 +99,8 @@ export interface ChatResponse {
   /** The model that answered, if several could. */
   readonly model?: string;
   readonly reasoning?: Reasoning;
+  /** The version of the model, and the fingerprint of its configuration, which the provider says answered. */
+  readonly served?: { readonly model: string; readonly fingerprint?: string };
 }
 
 /** A piece of a streamed answer. */
@@ -110,6 +112,8 @@ export interface ChatChunk {
   readonly refusal?: string;
   /** A piece of it: strings and parts are joined. */
   readonly reasoning?: Reasoning;
+  /** The first one counts. */
+  readonly served?: ChatResponse["served"];
 }
 
 /** Pieces of one `index` belong together. */

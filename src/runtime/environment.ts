@@ -17,7 +17,7 @@ import { assertMessageAlone, type Message, type Receipt } from "../message/messa
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
-import type { Observed, ObservedOf } from "./record/event.ts";
+import type { Observed, ObservedOf, RunEvent } from "./record/event.ts";
 import { RunLog } from "./record/run-log.ts";
 import { copyState } from "./record/state-form.ts";
 import type { RunState } from "./record/run-state.ts";
@@ -192,10 +192,17 @@ export class Environment {
     const bounds = boundsOf(o, this.state);
     const drive = async (): Promise<RunEnd> => this.drive(bounds);
     const warn = (text: string): void => this.warn(text);
-    const parts = { log: this.#log, mask: this.#mask, drive, warn, uncertainAfter: this.#options.uncertainAfter };
+    const adopt = async (events: AsyncIterable<RunEvent>): Promise<void> => this.#adopt(events);
+    const parts = { log: this.#log, mask: this.#mask, drive, warn, adopt, uncertainAfter: this.#options.uncertainAfter };
     const run = (): Promise<RunResult> => this.#own?.run(parts) ?? unrecordedRun(this.state, drive, this.#mask);
     const spec = { kind: "environment", name: this.description || "environment", request: {} };
     return this.#alone(() => runInside(meterFor(this.#options.model), spec, run));
+  }
+
+  async #adopt(events: AsyncIterable<RunEvent>): Promise<void> {
+    // Loaded here because most programs continue nothing.
+    const { adoptRecord } = await import("./snapshot/adopted-record.ts");
+    await adoptRecord(events, { log: this.#log, hired: this.#hired, opening: this.#opening, memories: this.memories });
   }
 
   /** Runs within bounds, and returns why it stopped. @internal */

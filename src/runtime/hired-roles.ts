@@ -254,7 +254,7 @@ function unknownNames({ roles, scheduler, parameters }: RunState, edges: readonl
  * Opening.O3 (`RunLog.recordKnown`) without an observer, no event is created.
  */
 export function openingOf(log: RunLog, hired: HiredRoles, scheduler: EnvironmentOptions["scheduler"]) {
-  let isRecorded = log.state.seq > 0;
+  const isRecorded = (): boolean => log.state.seq > 0;
   let unrecorded: string[] = [];
   const roles = (names: readonly string[]): readonly HiredRole[] =>
     names.flatMap((name) => {
@@ -277,15 +277,15 @@ export function openingOf(log: RunLog, hired: HiredRoles, scheduler: Environment
   };
   return {
     hired(name: string): void {
-      if (isRecorded) unrecorded.push(name);
+      if (isRecorded()) unrecorded.push(name);
     },
+    start,
     record(): void {
       const names = unrecorded;
-      if (isRecorded && names.length === 0) return;
+      if (isRecorded() && names.length === 0) return;
       unrecorded = [];
-      if (isRecorded) log.recordKnown("role.hired", (): RoleHired => ({ type: "role.hired", roles: roles(names) }));
+      if (isRecorded()) log.recordKnown("role.hired", (): RoleHired => ({ type: "role.hired", roles: roles(names) }));
       else log.recordKnown("run.started", start);
-      isRecorded = true;
     },
   };
 }

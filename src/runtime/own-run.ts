@@ -1,10 +1,11 @@
 import { resumption } from "./record/apply-steps.ts";
 import { errorRecord } from "../kernel/errors.ts";
+import { CONTINUES } from "../kernel/run-handle.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { recordedEnd, type RunEnd, type RunResult, runResult } from "./run-result.ts";
 import { overdueTries } from "./record/lost-tries.ts";
 import type { RunEvent } from "./record/event.ts";
-import type { Claim, FormerOwner, Journal } from "./record/journal.ts";
+import { type Claim, type FormerOwner, type Journal, readEvents } from "./record/journal.ts";
 import type { OwnedRun, RunLog } from "./record/run-log.ts";
 import type { LastSnapshot } from "./snapshot/snapshot.ts";
 
@@ -19,6 +20,12 @@ export interface OwnRunParts {
   readonly drive: () => Promise<RunEnd>;
   readonly warn: (text: string) => void;
   readonly uncertainAfter: number | undefined;
+  /** Continues a known run in the environment made anew. */
+  readonly adopt: (events: AsyncIterable<RunEvent>) => Promise<void>;
+}
+
+function isContinued(journal: Journal & { readonly [CONTINUES]?: boolean }): boolean {
+  return journal[CONTINUES] === true;
 }
 
 /**
@@ -58,8 +65,14 @@ export class OwnRun {
   }
 
   /** Continues the run, records its end and releases it. The result has an error of the journal. */
-  async run({ log, mask, drive, warn, uncertainAfter = Infinity }: OwnRunParts): Promise<RunResult> {
+  async run({ log, mask, drive, warn, adopt, uncertainAfter = Infinity }: OwnRunParts): Promise<RunResult> {
     try {
+      if (!this.#isCreated && isContinued(this.#journal)) {
+        this.#isCreated = true;
+        this.#claim = await this.#journal.claim(this.#runId);
+        this.#former = this.#claim.former;
+        await adopt(readEvents(this.#journal, this.#runId));
+      }
       this.#begin(log, log.now - uncertainAfter);
       return await recordedEnd(log, mask, await drive());
     } catch (error) {

@@ -99,8 +99,15 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(["tools>workspace"]);
 /** Tools are defined in the core and published with the agents. */
 const TOOLS_DOOR = "src/agent/index.ts";
 
-/** A room on the public may follow a run by the list of events and the one function that changes its state, event by event. */
-const FOLD_DOORS: ReadonlySet<string> = new Set(["src/runtime/record/apply.ts", "src/runtime/record/event.ts"]);
+/**
+ * A room on the public may follow a run by the list of events, the one function that changes its state, event by event, and the view of the state that
+ * a stop condition gets.
+ */
+const FOLD_DOORS: ReadonlySet<string> = new Set([
+  "src/runtime/record/apply.ts",
+  "src/runtime/record/event.ts",
+  "src/runtime/stop-condition.ts",
+]);
 
 /** True when a file of the first room may import the file `to` of the second. */
 export function mayImport(from: Room, room: Room, to: string): boolean {

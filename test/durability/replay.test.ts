@@ -38,6 +38,7 @@ const withoutTeam = [
   "37-policies.ts",
   "39-from-openmanus.ts",
   "42-laboratory.ts",
+  "43-paid-study.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts", "28-chat-service.ts"];

@@ -19,6 +19,7 @@ import {
 } from "../../research/index.ts";
 import { endsText } from "../../research/experiment/tables.ts";
 import type { CellReplay } from "../../research/experiment/replay.ts";
+import { askedIn } from "./experiment-parts.ts";
 import type { SweepProgress } from "../../research/experiment/sweep.ts";
 import type { ExitCode } from "../errors.ts";
 import { wholeNumber } from "../option-values.ts";
@@ -36,10 +37,12 @@ const MAX = 1_000_000;
 const HINT = `Write: export const coins = experiment({ ... }), with experiment of "troupe/research".`;
 
 export async function experimentRun(session: Session, flags: Flags, module: string): Promise<ExitCode> {
-  const { experiment, bounds, out: wanted } = await asked(session, module, flags);
+  const { experiment, bounds, out: usual } = await asked(session, module, flags);
+  const wanted = flags.part === undefined || flags.out !== undefined ? usual : `${usual}-part-${flags.part.replace("/", "-of-")}`;
   const out = flags.anew === true ? await freeFolder(wanted) : wanted;
   const { rows, failed, warnings, kept } = await runExperiment(experiment, {
-    ...{ ...bounds, ...defined({ workers: flags.workers }), out, again: flags.again === true },
+    ...{ ...bounds, ...askedIn(flags), ...defined({ workers: flags.workers }), out, again: flags.again === true },
+    acceptChange: flags.acceptChange === true,
     onProgress: progressPrinter(session),
   });
   const exitCode = failed === 0 ? 0 : 1;
@@ -88,12 +91,21 @@ export async function experimentReplay(session: Session, flags: Flags, module: s
   const replay = await replayCell(experiment, { ...bounds, cell: flags.cell ?? 0, rep: flags.rep ?? 0, out });
   const { row, journal, place, changed = [], events } = replay;
   const exitCode = changed.length === 0 ? 0 : 1;
-  const facts = { type: "replayed", exitCode, row, journal, place: place ?? null, changed, events: events.length };
+  const facts = {
+    type: "replayed",
+    exitCode,
+    row,
+    journal,
+    place: place ?? null,
+    changed,
+    events: events.length,
+    isRecorded: replay.isRecorded,
+  };
   await printResult(session, facts, () => replayLines(replay));
   return exitCode;
 }
 
-function replayLines({ row, journal, place, changed = [], events }: CellReplay): readonly string[] {
+function replayLines({ row, journal, place, changed = [], events, isRecorded }: CellReplay): readonly string[] {
   const store = shellWord(journal?.path ?? "");
   const same =
     changed.length === 0
@@ -103,7 +115,7 @@ function replayLines({ row, journal, place, changed = [], events }: CellReplay):
   return [
     ...failed,
     ...(place === undefined ? [] : [`At ${shown(place, 200)}`]),
-    `${plural(events.length, "event")}. ${same}`,
+    `${plural(events.length, "event")}${isRecorded ? " of its record: no model was asked" : ""}. ${same}`,
     `See: troupe inspect --store ${store}`,
     `     troupe runs show ${shellWord(journal?.runId ?? "")} --store ${store}`,
   ];
@@ -188,7 +200,8 @@ const MAX_DECIMALS = 12;
 const MAX_ERRORS = 10;
 
 export async function experimentStatus(session: Session, _flags: Flags, dir: string): Promise<ExitCode> {
-  const { manifest, total, done, failed, failures, warnings, rows, ms, spent, lost } = await readExperiment(resolve(session.host.cwd, dir));
+  const kept = await readExperiment(resolve(session.host.cwd, dir));
+  const { manifest, total, done, failed, failures, warnings, rows, ms, spent, lost, uncertain } = kept;
   const { experiment, versions, commit, machine, began } = manifest;
   const exitCode = done === total && failed === 0 ? 0 : 1;
   const errors = failures.map(({ cell, rep, error, place }) => {
@@ -206,6 +219,7 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
     ms,
     spent,
     lost,
+    uncertain,
     ended: endsText(rows),
     warnings,
     manifest: facts,
@@ -218,7 +232,7 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
         ["cells", `${counted(experiment.cells.length)}, ${plural(experiment.reps, "repetition")}, seed ${shown(experiment.seed, 60)}`],
         ["runs", `${counted(done)} of ${counted(total)}, ${counted(failed)} failed, ${elapsed(ms)} of work`],
         ["ended", endsText(rows) || undefined],
-        ["spent", spentText({ spent, lost })],
+        ["spent", spentText({ spent, lost, uncertain })],
         ["began", shown(began, 40)],
         ["commit", commit === null ? undefined : `${shown(commit.id.slice(0, 12), 20)}${changed}`],
         ["made by", `troupe ${shown(versions.troupe, 40)}, Node.js ${shown(versions.node, 40)}, ${shown(machine.cpu, 80)}`],
@@ -233,11 +247,14 @@ export async function experimentStatus(session: Session, _flags: Flags, dir: str
 }
 
 /** `40 calls, $0.12; 3 calls, $0.01 of it are in no row: the run failed, or its process died` */
-function spentText({ spent, lost }: SweepSpending): string | undefined {
+function spentText({ spent, lost, uncertain }: SweepSpending): string | undefined {
   const text = (of: ModelSpending): string => `${plural(of.calls, "call")}, ${formatCost({ known: usd(of.usd), unpriced: of.unpriced })}`;
   const isNothing = (of: ModelSpending): boolean => of.calls + of.usd + of.unpriced === 0;
-  if (isNothing(spent)) return undefined;
-  return isNothing(lost) ? text(spent) : `${text(spent)}; ${text(lost)} of it are in no row: the run failed, or its process died`;
+  if (isNothing(spent) && uncertain === 0) return undefined;
+  const doubt = uncertain === 0 ? "" : `; ${plural(uncertain, "more call")} may have been paid: they were in flight when a process died`;
+  const part = lost.calls === 0 ? formatCost({ known: usd(lost.usd), unpriced: lost.unpriced }) : text(lost);
+  const gone = isNothing(lost) ? "" : `; ${part} of it are in no row: the run failed, or its process died`;
+  return `${text(spent)}${gone}${doubt}`;
 }
 
 export async function experimentTable(session: Session, flags: Flags, dir: string): Promise<void> {

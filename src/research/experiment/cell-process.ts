@@ -5,8 +5,9 @@ import type { Clock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText } from "../../kernel/value-text.ts";
+import type { HostQuestion, SweepHost } from "./sweep-host.ts";
 import type { CellReply, CellRequest } from "./experiment.ts";
-import type { CellUse } from "./cell-use.ts";
+import type { FreshUse } from "./cell-use.ts";
 
 const MAX_SAID = 8_000;
 const MEGABYTE = 1024 * 1024;
@@ -26,13 +27,14 @@ export interface CellProcessOptions {
   readonly check?: () => Promise<void>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly host?: SweepHost;
 }
 
 export type ProcessAnswer =
   | { readonly kind: "ended"; readonly reply: CellReply }
   | { readonly kind: "gone"; readonly why: "died" | "late" | "memory"; readonly text: string };
 
-export type WireRequest = Omit<CellRequest, "signal" | "onUse">;
+export type WireRequest = Omit<CellRequest, "signal" | "onUse" | "host">;
 
 interface Reply {
   readonly [name: string]: unknown;
@@ -48,17 +50,19 @@ export class CellProcess {
   readonly #options: CellProcessOptions;
   readonly #child: ChildProcess;
   readonly #letGo: () => void;
+  readonly #host: ReturnType<SweepHost["connected"]> | undefined;
   #said = "";
   #why: "late" | undefined;
   #end: { readonly why: "died" | "late" | "memory"; readonly text: string } | undefined;
   #reply: Promise<Reply | undefined>;
   #answer: (reply: Reply | undefined) => void = () => undefined;
   #requests = 0;
-  #onUse: ((fresh: Partial<CellUse>) => void) | undefined;
+  #onUse: ((fresh: FreshUse) => void) | undefined;
 
   private constructor(options: CellProcessOptions) {
     this.#options = options;
     this.#reply = this.#expected();
+    this.#host = options.host?.connected();
     const { module, name, memory, node } = options;
     const heap = `--max-old-space-size=${Math.max(16, memory)}`;
     const program = ["--input-type=module", "-e", CELL_SCRIPT, module, name, String(process.pid), String(memory * MEGABYTE)];
@@ -106,7 +110,7 @@ export class CellProcess {
    * @param onUse reply what the run takes of models, also of one whose process dies
    * @throws ControlError when the signal aborts
    */
-  async run(request: WireRequest, onUse: (fresh: Partial<CellUse>) => void): Promise<ProcessAnswer> {
+  async run(request: WireRequest, onUse: (fresh: FreshUse) => void): Promise<ProcessAnswer> {
     this.#requests += 1;
     this.#onUse = onUse;
     this.#said = "";
@@ -142,11 +146,19 @@ export class CellProcess {
 
   #receive(reply: Reply): void {
     if (isRecord(reply["fresh"])) this.#onUse?.(reply["fresh"]);
+    else if (isRecord(reply["question"])) void this.#answerFor(reply["nth"], reply["question"] as unknown as HostQuestion);
     else this.#answer(reply);
+  }
+
+  async #answerFor(nth: unknown, question: HostQuestion): Promise<void> {
+    // A wait ends with the process that waits.
+    const answer = await this.#host?.ask(question).catch(() => undefined);
+    if (this.#child.connected) this.#child.send({ nth, answer: answer ?? null }, () => undefined);
   }
 
   #gone(text: string): void {
     this.#letGo();
+    this.#host?.end();
     const isFull = this.#said.includes(MEMORY_MARK) || this.#said.includes("heap out of memory");
     const last = lastErrorIn(this.#said);
     const reply = last === undefined ? text : `${text} after ${shownText(last, 300)}`;
@@ -207,9 +219,21 @@ try {
   if (found.length !== 1) throw new Error("it exports " + found.length + " experiments of the name " + JSON.stringify(name) + ", not one");
   const [experiment] = found;
   const signal = new AbortController().signal;
-  process.on("message", async ({ id, request }) => {
+  const waiting = new Map();
+  let asked = 0;
+  const host = (question) => new Promise((resolve) => {
+    asked += 1;
+    waiting.set(asked, resolve);
+    void tell({ nth: asked, question });
+  });
+  process.on("message", async ({ id, request, nth, answer }) => {
+    if (nth !== undefined) {
+      waiting.get(nth)?.(answer);
+      waiting.delete(nth);
+      return;
+    }
     const onUse = (fresh) => void tell({ id, fresh });
-    await tell({ id, reply: await experiment[key]({ ...request, signal, onUse }) });
+    await tell({ id, reply: await experiment[key]({ ...request, signal, onUse, host }) });
   });
   await tell({ ready: JSON.stringify(experiment.plan), node: process.versions.node });
 } catch (error) {

@@ -4,7 +4,9 @@ import { valueText } from "../../kernel/value-text.ts";
 import { EVENT_TYPES } from "../../runtime/record/event.ts";
 import type { Run, RunEvent, RunProgress, RunResult } from "../../index.ts";
 import { type CellJob, type CellParams, type CellValue, DEFAULT_ROUNDS, isCellValue, OWN_COLUMNS } from "./cell.ts";
-import { type CellUse, UseWatch } from "./cell-use.ts";
+import { CellRecord, type RecordRequest, type RecordUse } from "./cell-record.ts";
+import { type CellUse, type FreshUse, UseWatch } from "./cell-use.ts";
+import type { AskHost } from "./sweep-host.ts";
 import { placeOfError } from "./manifest.ts";
 import type { CellBudget, CellIdentity, CellSetting, ExperimentOptions, ExperimentWorld, WorldRunOptions } from "./experiment.ts";
 
@@ -33,6 +35,8 @@ export interface FinishedCell {
   readonly ms: number;
   /** The use by tries whose process died. No row has it. */
   readonly lost?: CellUse;
+  /** True if its use is of its whole record, with what an earlier line of the run has. */
+  readonly continued?: boolean;
 }
 
 export interface CellDone {
@@ -59,7 +63,11 @@ export interface CellWatch {
   readonly concurrency: number;
   readonly onConcurrency?: () => void;
   readonly record?: (event: RunEvent) => void;
-  readonly onUse?: (fresh: Partial<CellUse>) => void;
+  readonly onUse?: (fresh: FreshUse) => void;
+  readonly keeps?: RecordRequest;
+  readonly host?: AskHost;
+  readonly onStart?: UseWatch["onStart"];
+  readonly onKept?: (use: RecordUse | undefined) => void;
 }
 
 const MAX_POINTS = 1_000_000;
@@ -67,42 +75,75 @@ const MAX_POINTS = 1_000_000;
 /** Runs one cell in this process. It never rejects: an error of the experiment is the end of the cell. */
 export async function runCell<P extends CellParams, W extends ExperimentWorld>(
   options: ExperimentOptions<P, W>,
-  { params: given, rep, seed }: CellJob,
+  job: CellJob,
   watch: CellWatch,
 ): Promise<CellEnd> {
-  const identity: CellIdentity<P> = { params: given as P, rep, seed };
-  const bounds = boundsOf(options, identity.params);
-  const { signal } = watch;
   const use = new UseWatch(watch.onUse);
+  use.onStart = watch.onStart;
+  let record: CellRecord | undefined;
   try {
-    const setting = settingOf(identity, options.budget ?? {}, watch);
-    const world = await options.world(setting);
-    assertWorld(world);
-    const series = new CellSeries(options, identity);
-    const start = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
-      await options.begin?.(world, setting);
-      if (world.progress !== undefined) series.begins(world.progress);
-      return { ran: world.run({ ...bounds, stopWhen: (progress) => series.stops(progress), signal }) };
-    };
-    const result = await watched(world, start, { use, record: watch.record });
-    use.take(result, series.calls);
-    assertEnded(result, signal);
-    const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
-    const usd = result.cost.known / 1_000_000;
-    const { messages, calls } = series;
-    return {
-      kind: "done",
-      ended: endOf(result, series.stop, options),
-      counts: { rounds: result.rounds, tick: result.tick, messages, unread: result.unread, calls, usd, unpriced: result.cost.unpriced },
-      measures,
-      series: series.points,
-      use: use.use,
-    };
+    record = await CellRecord.open(watch.keeps, watch.signal, watch.host);
+    return await doneCell(options, job, { ...watch, use, kept: record });
   } catch (error) {
     const { code, message } = errorRecord(error);
     const place = placeOfError(error);
     return { kind: "failed", code, message, ...(place === undefined ? {} : { place }), use: use.use };
+  } finally {
+    watch.onKept?.(record?.useOf(use.isPaid));
+    // Everything that was recorded is on the disk by now.
+    await record?.close().catch(() => undefined);
   }
+}
+
+interface KeptCell extends CellWatch {
+  readonly use: UseWatch;
+  readonly kept: CellRecord;
+}
+
+async function doneCell<P extends CellParams, W extends ExperimentWorld>(
+  options: ExperimentOptions<P, W>,
+  { params: given, rep, seed }: CellJob,
+  watch: KeptCell,
+): Promise<CellDone> {
+  const identity: CellIdentity<P> = { params: given as P, rep, seed };
+  const bounds = boundsOf(options, identity.params);
+  const { signal, use, kept } = watch;
+  const setting = settingOf(identity, options.budget ?? {}, watch);
+  const world = await options.world(setting);
+  assertWorld(world);
+  const series = new CellSeries(options, identity);
+  const start = async (): Promise<{ readonly ran: Run | Promise<RunResult> }> => {
+    if (kept.isContinued) await readPast(series, watch, world.progress !== undefined);
+    await kept.begin(use.use.microUsd, use.held);
+    if (!kept.isContinued) await options.begin?.(world, setting);
+    if (world.progress !== undefined && !kept.isContinued) series.begins(world.progress);
+    return { ran: world.run({ ...bounds, stopWhen: (progress) => series.stops(progress), signal }) };
+  };
+  const result = await watched(world, start, { use, record: watch.record });
+  use.take(result, series.calls);
+  assertEnded(result, signal);
+  const measures = checkedMeasures(await options.measure?.({ ...identity, world, result }), identity.params);
+  const usd = (result.cost.known - result.uncertain) / 1_000_000;
+  const unpriced = result.cost.unpriced - use.lostUnpriced;
+  const { messages, calls } = series;
+  return {
+    kind: "done",
+    ended: endOf(result, series.stop, options),
+    counts: { rounds: result.rounds, tick: result.tick, messages, unread: result.unread, calls, usd, unpriced },
+    measures,
+    series: series.points,
+    use: use.use,
+  };
+}
+
+/** Reads the record of a run that continues: what it used, and the series until it was cut off. */
+async function readPast<P extends CellParams>(series: CellSeries<P>, { use, kept }: KeptCell, hasStart: boolean): Promise<void> {
+  use.begin();
+  series.isKnown = await kept.past({
+    event: (event) => use.learn(event),
+    begun: (progress) => (hasStart ? series.begins(progress) : undefined),
+    checked: (progress) => void series.stops(progress),
+  });
 }
 
 function boundsOf<P extends CellParams>(
@@ -115,16 +156,19 @@ function boundsOf<P extends CellParams>(
   return ticks === undefined ? limit : { ...limit, ticks: typeof ticks === "function" ? ticks(params) : ticks };
 }
 
-/** The concurrency is a getter, so that a verification knows whether it has any effect. */
+/** The concurrency and the record are getters, to know whether the program takes them. */
 function settingOf<P extends CellParams>(
   identity: CellIdentity<P>,
   budget: CellBudget,
-  { signal, concurrency, onConcurrency }: CellWatch,
+  { signal, concurrency, onConcurrency, kept }: KeptCell,
 ): CellSetting<P> {
   return {
     ...identity,
     budget,
     signal,
+    get run() {
+      return kept.take();
+    },
     get concurrency() {
       onConcurrency?.();
       return concurrency;
@@ -238,6 +282,8 @@ class CellSeries<P extends CellParams> {
   messages = 0;
   calls = 0;
   stop: CellStop | undefined;
+  /** True if the next check is one that the record of the run has: its values are collected. */
+  isKnown = false;
   readonly #options: SeriesOptions<P>;
   readonly #identity: CellIdentity<P>;
 
@@ -253,7 +299,8 @@ class CellSeries<P extends CellParams> {
   stops(progress: RunProgress): boolean {
     this.messages = progress.delivered;
     this.calls = progress.calls;
-    this.#collect(progress);
+    if (!this.isKnown) this.#collect(progress);
+    this.isKnown = false;
     this.stop = this.#reached(progress);
     return this.stop !== undefined;
   }

@@ -27,6 +27,8 @@ import {
   type Seeds,
 } from "./cell.ts";
 import { type CellEnd, type CellWatch, runCell } from "./cell-run.ts";
+import { type WorldFacts, worldFacts } from "./odd.ts";
+import type { RecordUse, RunRecord } from "./cell-record.ts";
 import type { CellUse } from "./cell-use.ts";
 
 const budgetOptions: Known<CellBudget> = { messages: kinds.count, calls: kinds.count, usd: kinds.count };
@@ -48,8 +50,10 @@ const experimentOptions: Known<ExperimentOptions<CellParams, ExperimentWorld>> =
 /** The member by which a process finds the experiments of a module, also those of another copy of this package. */
 export const CELLS: unique symbol = Symbol.for("troupe.experiment");
 
-export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency"> {
+export interface CellRequest extends Omit<CellWatch, "record" | "onConcurrency" | "onKept" | "onStart"> {
   readonly job: CellJob;
+  /** True if the reply shall have the declarations of the program. */
+  readonly describes?: boolean;
   readonly record?: "hash" | "events";
 }
 
@@ -60,6 +64,9 @@ export interface CellReply {
   readonly hash?: string;
   readonly events?: readonly RunEvent[];
   readonly lost?: CellUse;
+  readonly world?: WorldFacts;
+  /** What became of the record of the run, if the sweep has a folder. */
+  readonly kept?: RecordUse;
 }
 
 export interface ExperimentPlan {
@@ -118,10 +125,22 @@ export class Experiment<P extends CellParams = CellParams, W extends ExperimentW
 
   /** Runs one cell in this process. It rejects only where it records and the events are none of a run. @internal */
   async [CELLS](request: CellRequest): Promise<CellReply> {
-    const { job, record, ...given } = request;
+    const { job, record, describes, ...given } = request;
     let usesConcurrency = false;
-    const watch = { ...given, onConcurrency: (): void => void (usesConcurrency = true) };
-    if (record === undefined) return { end: await runCell(this.options, job, watch), usesConcurrency };
+    let kept: RecordUse | undefined;
+    const onKept = (use: RecordUse | undefined): void => void (kept = use);
+    let world: WorldFacts | undefined;
+    const onStart: CellWatch["onStart"] = (start) => void (world = worldFacts(start, this.options as never));
+    const watch = {
+      ...given,
+      ...(describes === true ? { onStart } : {}),
+      onKept,
+      onConcurrency: (): void => void (usesConcurrency = true),
+    };
+    if (record === undefined) {
+      const end = await runCell(this.options, job, watch);
+      return { end, usesConcurrency, ...(kept === undefined ? {} : { kept }), ...(world === undefined ? {} : { world }) };
+    }
     const events: RunEvent[] = [];
     const end = await runCell(this.options, job, { ...watch, record: (event) => void events.push(event) });
     if (record === "events") return { end, usesConcurrency, events };
@@ -180,6 +199,11 @@ export interface CellSetting<P extends CellParams> extends CellIdentity<P> {
   readonly budget: CellBudget;
   /** Aborts when the sweep is stopped, or the time of the cell is up. */
   readonly signal: AbortSignal;
+  /**
+   * Keeps the record of the run in the folder of the sweep, and continues a run that was cut off: `new Environment({ seed, model, ...run })`; for a
+   * team `new Team({ roles, model, journal: run.journal })`, and `team.run("the idea", { ...o, id: run.id })`.
+   */
+  readonly run: RunRecord;
 }
 
 type EnvironmentRunOptions = NonNullable<Parameters<Environment["run"]>[0]>;

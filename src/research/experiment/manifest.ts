@@ -3,56 +3,69 @@ import { arch, cpus, platform, release, totalmem } from "node:os";
 import { dirname, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { UsageError } from "../../kernel/errors.ts";
-import { canonicalJson, textHash } from "../../kernel/json.ts";
+import { textHash } from "../../kernel/json.ts";
 import { isCount, isList, isRecord } from "../../kernel/value-kind.ts";
 import { shownText, thrownText, valueText } from "../../kernel/value-text.ts";
 import { isCellValue } from "./cell.ts";
-import type { CellUse, UsedModel } from "./cell-use.ts";
+import type { AskedModel, CellUse, UsedModel } from "./cell-use.ts";
 import type { ExperimentPlan } from "./experiment.ts";
+import type { WorldFacts } from "./odd.ts";
+import { type FolderPlan, planDifference } from "./sweep-plan.ts";
 import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 
-export interface Manifest {
-  readonly v: 2;
-  readonly experiment: ExperimentPlan;
+export interface Manifest extends FolderPlan {
+  readonly v: typeof MANIFEST_VERSION;
   /** Null for an experiment that was run without a module. */
   readonly module: ModuleFiles | null;
+  /** The files of former modules, whose changes were accepted. */
+  readonly formerModules: readonly ModuleFiles[];
   readonly versions: { readonly troupe: string; readonly node: string; readonly v8: string };
   /** The commit of the folder that the module is in, and whether files there differed from it; null outside git. */
   readonly commit: { readonly id: string; readonly changed: boolean } | null;
   readonly machine: { readonly platform: string; readonly cpu: string; readonly cores: number; readonly memory: number };
   readonly began: string;
+  /** The declarations of the program, from its first run; null until then. Left out by older versions. */
+  readonly world?: WorldFacts | null;
   /** The usage of the runs that ended; null until the sweep ends. */
   readonly used: UsedByRuns | null;
 }
 
+const MANIFEST_VERSION = 3;
+/** The version of folders that never grew. */
+const BEFORE_ASKED = 2;
+
 export interface UsedByRuns {
   /** The models that were asked, each with the price that its calls were settled by; null where none is known. One may have had several. */
   readonly models: readonly UsedModel[];
+  /** How they were asked, and the versions and fingerprints that providers say answered. */
+  readonly asked: readonly AskedModel[];
   /** The number of different system prompts, and a sha256 over all of them. */
   readonly prompts: { readonly count: number; readonly sha256: string };
 }
 
-export function usedBy({ models, prompts }: CellUse): UsedByRuns {
-  return { models, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
+export function usedBy({ models, asked = [], prompts }: CellUse): UsedByRuns {
+  return { models, asked, prompts: { count: prompts.length, sha256: textHash(prompts.join("\n")) } };
 }
 
 const PATIENCE = 10_000;
 
 export async function manifestOf(
-  plan: ExperimentPlan,
+  plan: FolderPlan,
   module: string | undefined,
   o: { readonly troupe: string; readonly now: number },
 ): Promise<Manifest> {
   const [cpu] = cpus();
   return {
-    v: 2,
-    experiment: plan,
+    v: MANIFEST_VERSION,
+    ...plan,
+    formerModules: [],
     module: module === undefined ? null : await moduleFiles(module),
     versions: { troupe: o.troupe, node: process.versions.node, v8: process.versions.v8 },
     commit: module === undefined ? null : await commitOf(dirname(fileURLToPath(module))),
     machine: { platform: `${platform()} ${arch()} ${release()}`, cpu: cpu?.model ?? "unknown", cores: cpus().length, memory: totalmem() },
     began: new Date(o.now).toISOString(),
+    world: null,
     used: null,
   };
 }
@@ -71,18 +84,41 @@ function git(cwd: string, ...words: readonly string[]): Promise<string | undefin
   });
 }
 
-export function assertSame(known: Manifest, now: Pick<Manifest, "experiment" | "module">, folder: string): void {
-  const difference =
-    planDifference(known.experiment, now.experiment) ?? moduleDifference(known.module ?? undefined, now.module ?? undefined);
-  if (difference === undefined) return;
+/** Refuses a folder of another experiment or module. @param isAccepted true if the module may have changed */
+export function assertSame(known: Manifest, now: Pick<Manifest, keyof FolderPlan | "module">, folder: string, isAccepted: boolean): void {
+  const plan = planDifference(known, now);
+  const module = plan === undefined && !isAccepted ? moduleDifference(known.module ?? undefined, now.module ?? undefined) : undefined;
+  if (plan === undefined && module === undefined) return;
+  const todo =
+    module === undefined
+      ? "Undo the change to continue, or begin anew in another folder."
+      : "Undo the change to continue, or begin anew in another folder. If each cell still means the same, as after more values or repetitions, accept the change: --accept-change, or acceptChange.";
   throw new UsageError(
     "EXPERIMENT_CHANGED",
-    `Expected the experiment that ${shownText(folder)} was started with, got another one: ${difference}. Undo the change to continue, or begin anew in another folder.`,
+    `Expected the experiment that ${shownText(folder)} was started with, got another one: ${plan ?? module}. ${todo}`,
   );
 }
 
-export function isManifest(value: unknown): value is Manifest {
-  return isRecord(value) && value["v"] === 2 && isPlan(value["experiment"]);
+/** Keeps the former module of a folder beside the present one. */
+export function withModule(known: Manifest, module: ModuleFiles | null): Manifest {
+  const isSame = moduleDifference(known.module ?? undefined, module ?? undefined) === undefined;
+  const former = isSame || known.module === null ? [] : [known.module];
+  return { ...known, ...(isSame ? {} : { world: null }), module, formerModules: [...known.formerModules, ...former] };
+}
+
+/** Returns the manifest in a value; undefined if it is none. @throws UsageError `EXPERIMENT_VERSION` for one of another version */
+export function parsedManifest(value: unknown, folder: string): Manifest | undefined {
+  const { v, experiment, asked, formerModules } = isRecord(value) ? value : {};
+  if (isCount(v) && v !== MANIFEST_VERSION && v !== BEFORE_ASKED)
+    throw new UsageError(
+      "EXPERIMENT_VERSION",
+      `Expected a folder of version ${MANIFEST_VERSION} or ${BEFORE_ASKED} at ${shownText(folder)}, got one of version ${v}. Use the version of Troupe that made it, or begin anew in another folder.`,
+    );
+  if (!isPlan(experiment)) return undefined;
+  if (v === MANIFEST_VERSION && isList(asked) && isList(formerModules)) return value as Manifest;
+  if (v !== BEFORE_ASKED) return undefined;
+  const reps = experiment.cells.map(() => experiment.reps);
+  return { ...(value as Manifest), v: MANIFEST_VERSION, asked: reps, part: null, formerModules: [] };
 }
 
 function isPlan(value: unknown): value is ExperimentPlan {
@@ -90,18 +126,6 @@ function isPlan(value: unknown): value is ExperimentPlan {
   const { name, cells, reps, seed, seeds } = value;
   const isNamed = typeof name === "string" && typeof seed === "string" && (seeds === "common" || seeds === "independent");
   return isNamed && isCount(reps) && isList(cells) && cells.every((cell) => isRecord(cell) && Object.values(cell).every(isCellValue));
-}
-
-function planDifference(known: ExperimentPlan, now: ExperimentPlan): string | undefined {
-  const names = [...new Set([...Object.keys(now), ...Object.keys(known)])] as (keyof ExperimentPlan)[];
-  for (const name of names) {
-    if (canonicalJson(known[name] ?? null) === canonicalJson(now[name] ?? null)) continue;
-    if (name !== "cells") return `${name} was ${valueText(known[name])} and is ${valueText(now[name])}`;
-    const differs = now.cells.findIndex((cell, n) => canonicalJson(cell) !== canonicalJson(known.cells[n] ?? null));
-    const at = differs === -1 ? now.cells.length : differs;
-    return `cell ${at} was ${valueText(known.cells[at] ?? "none")} and is ${valueText(now.cells[at] ?? "none")}`;
-  }
-  return undefined;
 }
 
 export interface ModuleFiles {

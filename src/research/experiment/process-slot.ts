@@ -31,11 +31,18 @@ export class ProcessSlot implements CellRunner {
 
   async run(request: WireRequest): Promise<CellReply> {
     let text = "";
-    const lost = new UseSum();
+    let lost = new UseSum();
+    let isWhole = false;
+    const gone = (end: CellFailed): CellReply => ({ end, usesConcurrency: false, ...(isWhole ? { kept: "continued" } : {}) });
     for (let tried = 0; tried < this.#tries; tried += 1) {
       const process = (this.#process ??= await this.#started());
       const taken = new UseSum();
-      const answer = await process.run(request, (fresh) => taken.add(fresh));
+      const answer = await process.run(request, (fresh) => {
+        // The record of a run that continues has what earlier tries used.
+        if (fresh.isWhole === true) lost = new UseSum();
+        isWhole ||= fresh.isWhole === true;
+        taken.add(fresh);
+      });
       if (answer.kind === "ended") return tried === 0 ? answer.reply : { ...answer.reply, lost: lost.use };
       this.#process = undefined;
       lost.add(taken.use);
@@ -69,10 +76,6 @@ export class ProcessSlot implements CellRunner {
     this.#process?.close();
     this.#process = undefined;
   }
-}
-
-function gone(end: CellFailed): CellReply {
-  return { end, usesConcurrency: false };
 }
 
 function late(timeLimit: number, use: CellUse): CellFailed {
@@ -129,7 +132,7 @@ export interface CellRunner {
   close(): void;
 }
 
-type RunnerMeans = Pick<CellProcessOptions, "clock" | "signal" | "check">;
+type RunnerMeans = Pick<CellProcessOptions, "clock" | "signal" | "check" | "host">;
 
 export function cellRunner(experiment: AnyExperiment, o: ProcessBounds & { readonly node?: string }, means: RunnerMeans): CellRunner {
   const { module, node = process.execPath, timeLimit = HOUR, memory = DEFAULT_MEMORY } = o;
@@ -139,10 +142,16 @@ export function cellRunner(experiment: AnyExperiment, o: ProcessBounds & { reado
 }
 
 async function ranHere(experiment: AnyExperiment, request: WireRequest, timeLimit: number, means: RunnerMeans): Promise<CellReply> {
-  const { clock, signal } = means;
+  const { clock, signal, host } = means;
+  const connection = host?.connected();
   const limit = new AbortController();
   const cancel = clock.timer(timeLimit, () => limit.abort());
-  const reply = await experiment[CELLS]({ ...request, signal: AbortSignal.any([signal, limit.signal]) }).finally(cancel);
+  const reply = await experiment[CELLS]({
+    ...request,
+    signal: AbortSignal.any([signal, limit.signal]),
+    ...(connection && { host: connection.ask }),
+  }).finally(cancel);
+  connection?.end();
   throwIfAborted(signal);
   return limit.signal.aborted ? { ...reply, end: late(timeLimit, reply.end.use) } : reply;
 }

@@ -1,5 +1,6 @@
 import { type CellJob, jobName } from "./cell.ts";
-import { mkdir } from "node:fs/promises";
+import { access, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { sqlite } from "../../adapters/sqlite.ts";
 import { takes } from "../../kernel/argument.ts";
@@ -9,7 +10,11 @@ import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../index.ts";
+import { copyJournal, recordOf, type RecordRequest } from "./cell-record.ts";
 import type { CellEnd } from "./cell-run.ts";
+import type { WireRequest } from "./cell-process.ts";
+import { folderJobs } from "./sweep-plan.ts";
+import { succeeds } from "../../kernel/system-error.ts";
 import { anExperiment, type AnyExperiment, type CellReply, isWhole } from "./experiment.ts";
 import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds } from "./process-slot.ts";
 import { readExperiment } from "./sweep-folder.ts";
@@ -33,12 +38,15 @@ export interface CellReplay {
   readonly journal: { readonly path: string; readonly runId: string } | undefined;
   /** The file, line and column of the program at which it failed, where that is known. */
   readonly place: string | undefined;
+  /** True if the run was read from the record that the sweep kept: no model was asked. */
+  readonly isRecorded: boolean;
   /** The columns in which its row differs from the one in `out`; undefined where there is none to compare with. */
   readonly changed: readonly string[] | undefined;
 }
 
 /**
- * Runs one repetition of one cell again, with its whole record from `begin` on, and compares its row with that of the sweep.
+ * Runs one repetition of one cell again, with its whole record from `begin` on, and compares its row with that of the sweep. If the sweep kept
+ * the record of a run that has ended, the run is read from it, and only what is collected and measured is computed again.
  *
  * @throws UsageError `EXPERIMENT_CELL` for an unknown cell; `EXPERIMENT_RECORD` where the record is not whole; the errors of {@link
  * readExperiment}
@@ -50,33 +58,71 @@ export async function replayCell(experiment: AnyExperiment, o: ReplayCellOptions
   checkGivenOptions("replayCell", o, replayOptions);
   checkProcessOptions("replayCell", o);
   const { cell, rep = 0, out } = o;
-  const job = experiment.jobs.find((one) => one.cell === cell && one.rep === rep);
+  const kept = out === undefined ? undefined : await readExperiment(out);
+  const jobs = kept === undefined ? experiment.jobs : folderJobs(kept.manifest);
+  const job = jobs.find((one) => one.cell === cell && one.rep === rep);
   if (job === undefined) {
-    const { cells, plan } = experiment;
-    const has = `cells 0 to ${cells.length - 1} with repetitions 0 to ${plan.reps - 1}`;
+    const { cells, reps } = kept?.manifest.experiment ?? experiment.plan;
+    const has = `cells 0 to ${cells.length - 1} with repetitions 0 to ${reps - 1}`;
     throw new UsageError(
       "EXPERIMENT_CELL",
       `Expected a run of ${experiment.name}, which has ${has}, got cell ${valueText(cell)}, repetition ${valueText(rep)}.`,
     );
   }
-  const kept = out === undefined ? undefined : await readExperiment(out);
-  const { end, events = [] } = await replied(experiment, job, o);
-  assertWhole(events, end);
-  const row = rowOf(job, end);
   const known = kept?.rows.find((one) => one["cell"] === cell && one["rep"] === rep);
-  const runId = `${experiment.name}-${jobName(job)}`;
-  const whole = withEnd(events, runId, end);
-  const path = out === undefined ? undefined : join(resolve(out), "records", `${jobName(job)}.db`);
-  if (path !== undefined) await writeJournal(path, runId, whole);
-  const journal = path === undefined ? undefined : { path, runId };
+  const record = out === undefined ? undefined : recordOf(resolve(out), experiment.name, job);
+  const recorded = known?.["status"] === "done" && record !== undefined ? await recordedReply(experiment, { job, record, o }) : undefined;
+  const { end, events = [] } = recorded ?? (await replied(experiment, { job, record: "events" }, o));
+  if (recorded === undefined) assertWhole(events, end);
+  const row = rowOf(job, end);
+  const whole = recorded === undefined ? withEnd(events, record?.id ?? `${experiment.name}-${jobName(job)}`, end) : events;
+  if (recorded === undefined && record !== undefined) await writeJournal(record.path, record.id, whole);
+  const journal = record && { path: record.path, runId: record.id };
+  const isRecorded = recorded !== undefined;
   const place = end.kind === "failed" ? end.place : undefined;
-  return { row, events: whole, journal, place, changed: known && changedIn(known, row) };
+  return { row, events: whole, journal, place, isRecorded, changed: known && changedIn(known, row) };
 }
 
-async function replied(experiment: AnyExperiment, job: CellJob, o: ReplayCellOptions): Promise<CellReply> {
+interface RecordedCell {
+  readonly job: CellJob;
+  readonly record: Pick<RecordRequest, "path" | "id">;
+  readonly o: ReplayCellOptions;
+}
+
+/** Reads a run from a copy of the record that the sweep kept. Undefined where it kept none. */
+async function recordedReply(experiment: AnyExperiment, { job, record: { path, id }, o }: RecordedCell): Promise<CellReply | undefined> {
+  if (!(await succeeds(access(path)))) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), "troupe-replay-"));
+  try {
+    const copy = join(folder, "record.db");
+    await copyJournal(path, copy);
+    const events = await eventsIn(copy, id);
+    if (!events.some(({ type }) => type === "step.started")) return undefined;
+    return { ...(await replied(experiment, { job, keeps: { path: copy, id, keeps: "all" } }, o)), events };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function eventsIn(path: string, runId: string): Promise<readonly RunEvent[]> {
+  const journal = sqlite({ path });
+  const events: RunEvent[] = [];
+  try {
+    for await (const event of journal.read(runId, 0)) events.push(event);
+  } finally {
+    await journal.close();
+  }
+  return events;
+}
+
+async function replied(
+  experiment: AnyExperiment,
+  request: Pick<WireRequest, "job" | "record" | "keeps">,
+  o: ReplayCellOptions,
+): Promise<CellReply> {
   const { clock = systemClock, signal = new AbortController().signal } = o;
   const runner = cellRunner(experiment, o, { clock, signal });
-  return runner.run({ job, concurrency: CONCURRENCY, record: "events" }).finally(() => runner.close());
+  return runner.run({ ...request, concurrency: CONCURRENCY }).finally(() => runner.close());
 }
 
 function assertWhole(events: readonly RunEvent[], end: CellEnd): void {

@@ -7,9 +7,10 @@ import { ifThere } from "../../kernel/system-error.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
-import { type Manifest, isManifest } from "./manifest.ts";
+import { type Manifest, parsedManifest } from "./manifest.ts";
 import { type Row, columnsOf, csvPieces, endsOf, errorText, jsonLinePieces, rowsOf } from "./tables.ts";
-import { jobName, jobsOf } from "./cell.ts";
+import { jobName } from "./cell.ts";
+import { folderJobs } from "./sweep-plan.ts";
 import { aText, takes } from "../../kernel/argument.ts";
 import { type SweepSpending, sweepUse } from "./cell-use.ts";
 
@@ -131,9 +132,19 @@ async function locked(path: string): Promise<FileLock> {
 export async function manifestIn(path: string): Promise<Manifest | undefined> {
   const text = await ifThere(readFile(join(path, MANIFEST_FILE), "utf8"));
   if (text === undefined) return undefined;
-  const manifest = parsedJson(text);
-  if (isManifest(manifest)) return manifest;
+  const manifest = parsedManifest(parsedJson(text), path);
+  if (manifest !== undefined) return manifest;
   throw damaged(path, MANIFEST_FILE, "a manifest of this version");
+}
+
+/** Returns the manifest of the folder of a sweep. @throws UsageError `EXPERIMENT_UNKNOWN`, `EXPERIMENT_DAMAGED`, `EXPERIMENT_VERSION` */
+export async function knownManifest(folder: string): Promise<Manifest> {
+  const manifest = await manifestIn(folder);
+  if (manifest !== undefined) return manifest;
+  throw new UsageError(
+    "EXPERIMENT_UNKNOWN",
+    `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
+  );
 }
 
 /**
@@ -199,16 +210,11 @@ export interface KeptExperiment extends SweepSpending {
 export async function readExperiment(folder: string): Promise<KeptExperiment> {
   takes("readExperiment", "folder", folder, aText);
   const path = resolve(folder);
-  const manifest = await manifestIn(path);
-  if (manifest === undefined)
-    throw new UsageError(
-      "EXPERIMENT_UNKNOWN",
-      `Expected the folder of an experiment, got ${shownText(folder)}. Name the one that has the results: the out of runExperiment, or --out of troupe experiment run.`,
-    );
+  const manifest = await knownManifest(path);
   const { finished } = await finishedIn(path);
   const { cells } = manifest.experiment;
   const ends: ReadonlyMap<string, CellEnd> = endsOf(finished);
-  const jobs = jobsOf(cells, manifest.experiment);
+  const jobs = folderJobs(manifest);
   const { rows, series, failed, warnings } = rowsOf(jobs, ends);
   const failures = jobs.flatMap((job): readonly FailedRun[] => {
     const end = ends.get(jobName(job));

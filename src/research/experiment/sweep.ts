@@ -3,18 +3,34 @@ import { type CellJob, jobName } from "./cell.ts";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { takes } from "../../kernel/argument.ts";
-import { assertSame, manifestOf, moduleDifference, moduleFiles, type ModuleFiles, ownVersion, usedBy } from "./manifest.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import {
+  assertSame,
+  type Manifest,
+  withModule,
+  manifestOf,
+  moduleDifference,
+  moduleFiles,
+  type ModuleFiles,
+  ownVersion,
+} from "./manifest.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { CELL_VARIABLE } from "./cell-process.ts";
+import { type RecordRequest, recordedCost, recordOf } from "./cell-record.ts";
+import type { WorldFacts } from "./odd.ts";
+import { type LimitOptions, SweepHost } from "./sweep-host.ts";
 import { cellRunner, checkProcessOptions, CONCURRENCY, processBounds, type ProcessBounds, WRITE_MODULE } from "./process-slot.ts";
 import { anExperiment, type AnyExperiment } from "./experiment.ts";
-import { endsOf, parquetTable, type Row, rowsOf } from "./tables.ts";
-import { type SweepSpending, sweepUse } from "./cell-use.ts";
-import { manifestIn, SweepFolder } from "./sweep-folder.ts";
+import { endsOf, type Row, rowsOf } from "./tables.ts";
+import type { SweepSpending } from "./cell-use.ts";
+import { SweepFolder } from "./sweep-folder.ts";
+import { modelLimits } from "../../index.ts";
+import { type AskedRuns, askedPlan, askedRuns, folderJobs, type FolderPlan } from "./sweep-plan.ts";
+import { writtenResults } from "./sweep-results.ts";
 
 export interface SweepProgress {
   readonly total: number;
@@ -26,13 +42,27 @@ export interface SweepProgress {
   readonly ms: number;
 }
 
-export interface RunExperimentOptions extends ProcessBounds {
+export interface RunExperimentOptions extends ProcessBounds, AskedRuns {
   /** The folder of the results. An interrupted sweep continues there. Default: nothing is kept. */
   readonly out?: string;
   /** Processes that run cells. Default: one less than this machine has cores. Needs `module`. */
   readonly workers?: number;
   /** Runs that failed are run again when the sweep continues. Default false. */
   readonly again?: boolean;
+  /**
+   * Keeps a record of each run in `out`, if `world` takes `run` of its setting: true for all, false for none. Default: for runs with calls to a model
+   * that is not free, from the first such call on. A run with a record continues where a kill cut it off.
+   */
+  readonly record?: boolean;
+  /**
+   * Micro-dollars that all runs of the folder may spend together, those of former sweeps too: `usd(20)`. The most that a call may cost is reserved before
+   * the call. Needs `out`, and a `world` that takes `run`. Default: no bound.
+   */
+  readonly budget?: number;
+  /** Limits on the calls of all processes together, for a `world` that takes `run`. Default: none. */
+  readonly limits?: LimitOptions;
+  /** Continues a folder whose module was changed since: the runs that are there stay. Default false: such a folder is refused. */
+  readonly acceptChange?: boolean;
   /** Called at the start and whenever a run has ended. */
   readonly onProgress?: (progress: SweepProgress) => void;
 }
@@ -41,7 +71,10 @@ const runOptions: Known<RunExperimentOptions> = {
   ...processBounds,
   out: { says: "the path of a folder", fits: (value) => typeof value === "string" && value !== "" && !value.includes("\0") },
   workers: kinds.size,
-  again: kinds.boolean,
+  ...kinds.each(kinds.boolean, "again", "record", "acceptChange"),
+  ...askedRuns,
+  budget: kinds.count,
+  limits: kinds.checked,
   onProgress: kinds.function,
 };
 
@@ -74,11 +107,12 @@ export async function runExperiment(experiment: AnyExperiment, o: RunExperimentO
   assertNotNested();
   throwIfAborted(o.signal);
   const { clock = systemClock } = o;
-  const folder = o.out === undefined ? undefined : await openedFolder(experiment, resolve(o.out), o, clock);
+  if (o.out === undefined) return new Sweep(experiment, undefined, { ...o, clock }, askedPlan(experiment.plan, o)).run();
+  const { folder, plan } = await openedFolder(experiment, resolve(o.out), o, clock);
   try {
-    return await new Sweep(experiment, folder, { ...o, clock }).run();
+    return await new Sweep(experiment, folder, { ...o, clock }, plan).run();
   } finally {
-    await folder?.close();
+    await folder.close();
   }
 }
 
@@ -86,6 +120,13 @@ function checkRunOptions(o: RunExperimentOptions): void {
   checkProcessOptions("runExperiment", o);
   if (o.workers !== undefined && o.module === undefined)
     throw new UsageError("OPTION_INVALID", `Expected module with workers of runExperiment, got none. ${WRITE_MODULE}`);
+  if (o.limits !== undefined) modelLimits(o.limits);
+  const bound = o.budget === undefined ? o.limits && "limits" : "budget";
+  if (bound === undefined || (o.out !== undefined && o.record !== false)) return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected ${bound} of runExperiment with out and records, got it without. Write out: "experiments/study", and leave record out.`,
+  );
 }
 
 function assertNotNested(): void {
@@ -96,16 +137,32 @@ function assertNotNested(): void {
   );
 }
 
-async function openedFolder(experiment: AnyExperiment, path: string, { module }: RunExperimentOptions, clock: Clock): Promise<SweepFolder> {
-  const manifest = await manifestOf(experiment.plan, module, { troupe: ownVersion(), now: clock.now() });
-  let isNew = false;
-  const folder = await SweepFolder.open(path, (known) => {
-    isNew = known === undefined;
-    if (known !== undefined) assertSame(known, manifest, path);
-  });
-  if (isNew) await folder.writeManifest(manifest);
-  return folder;
+interface OpenFolder {
+  readonly folder: SweepFolder;
+  readonly plan: FolderPlan;
 }
+
+async function openedFolder(experiment: AnyExperiment, path: string, o: RunExperimentOptions, clock: Clock): Promise<OpenFolder> {
+  const { cells: _cells, ...whole } = o;
+  const manifest = await manifestOf(askedPlan(experiment.plan, whole), o.module, { troupe: ownVersion(), now: clock.now() });
+  let known: Manifest | undefined;
+  const folder = await SweepFolder.open(path, (found) => {
+    known = found;
+    if (found !== undefined) assertSame(found, manifest, path, o.acceptChange === true);
+  });
+  try {
+    const plan = askedPlan(experiment.plan, o, known);
+    const now = { ...(known === undefined ? manifest : withModule(known, manifest.module)), ...plan };
+    if (canonicalJson(now) !== canonicalJson(known ?? null)) await folder.writeManifest(now);
+    return { folder, plan };
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+const UNRECORDED =
+  "Runs asked a model that is not free, and keep no record: a kill loses their calls. Take run in world: ({ seed, run }) => new Environment({ seed, model, ...run }).";
 
 /**
  * One sweep. It owns the runs that are left, and the processes.
@@ -127,14 +184,22 @@ class Sweep {
   #failed: number;
   readonly #began: number;
   readonly #kept: number;
+  #isUnrecorded = false;
+  #world: WorldFacts | undefined;
+  #host: SweepHost | undefined;
   #module: ModuleFiles | undefined;
   readonly #stop = new AbortController();
 
-  constructor(experiment: AnyExperiment, folder: SweepFolder | undefined, o: RunExperimentOptions & { readonly clock: Clock }) {
+  constructor(
+    experiment: AnyExperiment,
+    folder: SweepFolder | undefined,
+    o: RunExperimentOptions & { readonly clock: Clock },
+    plan: FolderPlan,
+  ) {
     this.#experiment = experiment;
     this.#folder = folder;
     this.#o = o;
-    this.#jobs = experiment.jobs;
+    this.#jobs = folderJobs(plan);
     this.#began = o.clock.now();
     this.#finished = [...(folder?.finished ?? [])];
     const kept = [...endsOf(this.#finished)];
@@ -146,6 +211,7 @@ class Sweep {
   }
 
   async run(): Promise<ExperimentResult> {
+    this.#host = await this.#hostOf();
     const { module, signal, workers = Math.max(1, availableParallelism() - 1) } = this.#o;
     this.#report();
     const stopped = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
@@ -161,18 +227,50 @@ class Sweep {
   async #work(signal: AbortSignal): Promise<void> {
     const { clock, module } = this.#o;
     const check = module === undefined ? undefined : (): Promise<void> => this.#assertUnchanged(module);
-    const runner = cellRunner(this.#experiment, this.#o, { clock, signal, ...(check && { check }) });
+    const runner = cellRunner(this.#experiment, this.#o, {
+      clock,
+      signal,
+      ...(check && { check }),
+      ...(this.#host && { host: this.#host }),
+    });
     try {
       for (const job of this.#next) {
         throwIfAborted(signal);
         const began = clock.now();
-        const { end, lost } = await runner.run({ job, concurrency: CONCURRENCY });
+        const keeps = this.#recordOf(job);
+        const describes = this.#folder !== undefined && this.#world === undefined ? { describes: true } : {};
+        const { end, lost, kept, world } = await runner.run({ job, concurrency: CONCURRENCY, ...describes, ...(keeps && { keeps }) });
+        this.#world ??= world;
+        if (kept === "left out") this.#isUnrecorded = true;
         const { cell, rep } = job;
-        await this.#ended({ cell, rep, end, ...(lost && { lost }), ms: clock.now() - began });
+        const continued = kept === "continued" ? { continued: true } : {};
+        await this.#ended({ cell, rep, end, ...(lost && { lost }), ...continued, ms: clock.now() - began });
       }
     } finally {
       runner.close();
     }
+  }
+
+  #recordOf(job: CellJob): RecordRequest | undefined {
+    const { record } = this.#o;
+    if (this.#folder === undefined || record === false) return undefined;
+    const bounds = { isBudgeted: this.#o.budget !== undefined, isLimited: this.#o.limits !== undefined };
+    return { ...recordOf(this.#folder.path, this.#experiment.name, job), keeps: record === true ? "all" : "paid", ...bounds };
+  }
+
+  async #hostOf(): Promise<SweepHost | undefined> {
+    const { budget, limits } = this.#o;
+    if (this.#folder === undefined || (budget === undefined && limits === undefined)) return undefined;
+    const spent = new Map<string, number>();
+    for (const { end, lost, continued, ...job } of this.#finished) {
+      const { id } = recordOf(this.#folder.path, this.#experiment.name, job);
+      spent.set(id, (continued === true ? 0 : (spent.get(id) ?? 0)) + end.use.microUsd + (lost?.microUsd ?? 0));
+    }
+    for (const job of this.#left) {
+      const { path, id } = recordOf(this.#folder.path, this.#experiment.name, job);
+      spent.set(id, Math.max(spent.get(id) ?? 0, await recordedCost(path, id)));
+    }
+    return new SweepHost({ budget, limits, spent, onExhausted: (error) => this.#stop.abort(error) });
   }
 
   /** A process that starts late must not run another program than the first ones. */
@@ -205,27 +303,10 @@ class Sweep {
     });
   }
 
-  /** Writes Parquet files where the package for them is installed. */
-  async #writeParquet(tables: { readonly [name: string]: readonly Row[] }): Promise<void> {
-    for (const [name, rows] of Object.entries(tables)) {
-      if (this.#folder === undefined || rows.length === 0) continue;
-      try {
-        await this.#folder.write(`${name}.parquet`, await parquetTable(rows));
-      } catch (error) {
-        if (error instanceof UsageError && error.code === "PACKAGE_MISSING") return;
-        throw error;
-      }
-    }
-  }
-
   async #result(): Promise<ExperimentResult> {
     const { rows, series, failed, warnings } = rowsOf(this.#jobs, this.#ends);
-    await this.#folder?.writeRows("rows", rows);
-    if (series.length > 0) await this.#folder?.writeRows("series", series);
-    await this.#writeParquet({ rows, series });
-    const { use, ...spending } = sweepUse(this.#finished);
-    const manifest = this.#folder && (await manifestIn(this.#folder.path));
-    if (manifest !== undefined) await this.#folder?.writeManifest({ ...manifest, used: usedBy(use) });
-    return { out: this.#folder?.path, rows, series, failed, warnings, kept: this.#kept, ...spending };
+    const { use: _use, ...spending } = await writtenResults(this.#folder, { rows, series, finished: this.#finished, world: this.#world });
+    const told = this.#isUnrecorded ? [UNRECORDED, ...warnings] : warnings;
+    return { out: this.#folder?.path, rows, series, failed, warnings: told, kept: this.#kept, ...spending };
   }
 }

@@ -1,8 +1,9 @@
 import { type Clock, nextMacrotask } from "../../kernel/clock.ts";
 import { JournalError, MovedError } from "../../kernel/errors.ts";
+import { deepFreeze } from "../../kernel/json.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { Message } from "../../message/message.ts";
-import { applyNext, skipEvent } from "./apply.ts";
+import { apply, applyNext, skipEvent } from "./apply.ts";
 import { type ActEnded, type Sent, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { masking, type Rewriting, rewritten } from "./rewritten-event.ts";
@@ -128,6 +129,14 @@ export class RunLog {
   pass(): void {
     if (this.state.justDropped.length > 0) this.state.justDropped = [];
     skipEvent(this.state);
+  }
+
+  /** Takes over an event of the store. @param isKnown true if the state already reflects it */
+  take(event: RunEvent, isKnown: boolean): void {
+    if (isKnown) skipEvent(this.state);
+    else apply(this.state, deepFreeze(event));
+    this.#durableTo = this.state.seq;
+    this.#latest = event;
   }
 
   get now(): number {

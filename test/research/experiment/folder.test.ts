@@ -23,6 +23,7 @@ describe("the folder of a sweep", () => {
     const out = join(scratchFolder(), "new/walks");
     const { rows, series } = await runExperiment(walks, { out });
     expect(readdirSync(out).sort()).toEqual([
+      "ODD.md",
       "cells.jsonl",
       "manifest.json",
       "rows.csv",
@@ -43,7 +44,7 @@ describe("the folder of a sweep", () => {
       "cell,n,rep,seed,status,ended,rounds,tick,messages,unread,calls,usd,unpriced,error",
     );
     expect(JSON.parse(read(out, "manifest.json"))).toMatchObject({
-      v: 2,
+      v: 3,
       experiment: { seed: "1", reps: 2 },
       versions: { node: process.versions.node },
       module: null,
@@ -87,15 +88,50 @@ describe("the folder of a sweep", () => {
 
   it.each<[string, object, string]>([
     ["another seed", { seed: 2 }, 'seed was "1" and is "2"'],
-    ["more repetitions", { reps: 3 }, "reps was 2 and is 3"],
-    ["another cell", { params: { n: [1, 5, 3] } }, 'cell 1 was {"n":2} and is {"n":5}'],
-    ["a cell less", { params: { n: [1, 2] } }, 'cell 2 was {"n":3} and is "none"'],
+    ["another parameter", { params: { m: [1, 2, 3] } }, "its parameters were n and are m"],
     ["another bound", { budget: { messages: 3 } }, "budget was {}"],
   ])("is refused for another experiment: %s", async (_name, other, said) => {
     const out = scratchFolder();
     await runExperiment(walks, { out });
     const error = await errorOf(() => runExperiment(experiment({ ...options, ...other }), { out }));
     expect([(error as { code?: string }).code, error.message.includes(said)]).toEqual(["EXPERIMENT_CHANGED", true]);
+  });
+
+  it("takes more repetitions and more values, to the table of one that had them at once, and runs nothing again", async () => {
+    const counted = (more: object) => {
+      const ran: string[] = [];
+      const world: typeof road = (setting) => {
+        const { params, rep } = setting as unknown as { readonly params: object; readonly rep: number };
+        ran.push(JSON.stringify([params, rep]));
+        return road(setting);
+      };
+      return { ran, sweep: experiment({ ...options, ...more, world }) };
+    };
+    const out = scratchFolder();
+    await runExperiment(counted({}).sweep, { out });
+    const whole = counted({ params: { n: [1, 2, 3, 9] }, reps: 4 });
+    const at = scratchFolder();
+    await runExperiment(whole.sweep, { out: at });
+    const more = counted({ params: { n: [1, 2, 3, 9] } });
+    const { kept } = await runExperiment(more.sweep, { out, reps: 4 });
+    expect([kept, more.ran.length, new Set(more.ran).size]).toEqual([6, 10, 10]);
+    for (const file of ["rows.jsonl", "series.jsonl"]) expect(read(out, file)).toBe(read(at, file));
+    // The folder has what it was ever asked for.
+    const less = counted({ params: { n: [2] } });
+    expect((await runExperiment(less.sweep, { out, reps: 1 })).rows).toHaveLength(16);
+    expect(less.ran).toEqual([]);
+    expect(await readExperiment(out)).toMatchObject({ total: 16, done: 16, manifest: { asked: [4, 4, 4, 4] } });
+  });
+
+  it("runs some cells alone, and refuses one that is not there", async () => {
+    const out = scratchFolder();
+    expect((await runExperiment(walks, { out, cells: [2, 0], reps: 1 })).rows.map(({ cell, rep }) => [cell, rep])).toEqual([
+      [0, 0],
+      [2, 0],
+    ]);
+    expect(await readExperiment(out)).toMatchObject({ total: 2, done: 2 });
+    expect(await errorOf(() => runExperiment(walks, { out, cells: [3] }))).toMatchObject({ code: "EXPERIMENT_CELL" });
+    expect((await runExperiment(walks, { out })).kept).toBe(2);
   });
 
   it("is refused when a line of it was changed, and not touched", async () => {
@@ -132,7 +168,10 @@ describe("the folder of a sweep", () => {
     expect(await errorOf(() => runExperiment(walks, { out: join(folder, "file") }))).toMatchObject({ code: "OPTION_INVALID" });
     await runExperiment(walks, { out: join(folder, "out") });
     const manifest = JSON.parse(readFileSync(join(folder, "out/manifest.json"), "utf8")) as { readonly experiment: object };
-    for (const broken of [{ v: 1 }, { ...manifest, experiment: {} }, { ...manifest, experiment: { ...manifest.experiment, cells: [1] } }]) {
+    writeFileSync(join(folder, "out/manifest.json"), JSON.stringify({ ...manifest, v: 9 }));
+    const error = await errorOf(() => readExperiment(join(folder, "out")));
+    expect(error).toMatchObject({ code: "EXPERIMENT_VERSION", message: expect.stringContaining("got one of version 9") as string });
+    for (const broken of [{}, { ...manifest, experiment: {} }, { ...manifest, experiment: { ...manifest.experiment, cells: [1] } }]) {
       writeFileSync(join(folder, "out/manifest.json"), JSON.stringify(broken));
       expect(await errorOf(() => readExperiment(join(folder, "out")))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });
       expect(await errorOf(() => runExperiment(walks, { out: join(folder, "out") }))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });

@@ -145,6 +145,26 @@ describe("the manifest of a sweep", () => {
     expect(used?.prompts.count).toBe(1);
   });
 
+  it("UseSum.U1 has how models were asked, and the versions and fingerprints that answered", async () => {
+    const out = scratchFolder();
+    const served = (n: number) => ({ model: "versioned-2026-01-01", fingerprint: `fp_${n}` });
+    const versioned = policyModel({ id: "versioned", price: PRICE, answer });
+    const asks = experiment({
+      params: { n: [1, 2] },
+      reps: 2,
+      world: ({ params, seed }) => {
+        const chat: ChatModel["chat"] = async (request, o) => ({ ...(await versioned.chat(request, o)), served: served(params.n) });
+        const model: ChatModel = { ...versioned, streams: false, extra: { top_p: 0.5 }, chat };
+        const asking = defineRole({ name: "Asker", watch: [], react: async (rc) => void (await rc.ask("Well?", { temperature: 0 })) });
+        return new Environment({ seed, model }).addRole(asking);
+      },
+      begin,
+    });
+    await runExperiment(asks, { out });
+    const options = { temperature: 0, extra: { top_p: 0.5 } };
+    expect((await readExperiment(out)).manifest.used?.asked).toEqual([1, 2].map((n) => ({ id: "versioned", options, served: served(n) })));
+  });
+
   it("has the commit of the folder of the module, whether files there differ from it, and the machine", async () => {
     const folder = scratchFolder();
     const git = (...words: readonly string[]): string =>
@@ -157,7 +177,7 @@ describe("the manifest of a sweep", () => {
     const id = git("rev-parse", "HEAD").trim();
     const { manifestOf } = await import("../../../src/research/experiment/manifest.ts");
     const { plan } = experiment({ params: { n: [1] }, world: ({ seed }) => new Environment({ seed }) });
-    const made = () => manifestOf(plan, pathToFileURL(module).href, { troupe: "0", now: 0 });
+    const made = () => manifestOf({ experiment: plan, asked: [1], part: null }, pathToFileURL(module).href, { troupe: "0", now: 0 });
     expect(await made()).toMatchObject({
       commit: { id, changed: false },
       machine: {
