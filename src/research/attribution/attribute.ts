@@ -26,7 +26,7 @@ export interface AttributeOptions {
   readonly runId: string;
   /** Judges how a run ended: a number, or true for a success. */
   readonly score: (result: RunResult) => number | boolean | Promise<number | boolean>;
-  /** `turns`: each turn that asked for something or drew a number is done again. `messages`: each message between roles is left out. Default `turns`. */
+  /** `turns`: each turn is done again. `messages`: each message between roles is left out. Default `turns`. */
   readonly interventions?: "turns" | "messages" | readonly Intervention[];
   /** Forks of each intervention. Default 5. */
   readonly samples?: number;
@@ -56,8 +56,8 @@ export interface Effect {
   /** The mean score of the forks, with its 95 % interval: of Wilson for true and false, else of the normal distribution. */
   readonly score: Interval;
   /**
-   * How far the mean score exceeds the score of the run and, for a turn, the mean of each turn that read what it said: a repetition of an
-   * earlier turn repeats the later ones too, so the last turn whose repetition helps is the one that matters.
+   * How far the mean score exceeds the score of the run and, for a turn, the mean of each turn that follows from it, by what roles read of each
+   * other: a repetition of an earlier turn repeats the later ones too, so the last turn whose repetition helps is the one that matters.
    */
   readonly effect: number;
   /** Micro-dollars that the forks paid. */
@@ -142,11 +142,12 @@ interface Tried {
 
 function summed({ base, tried, turns, untried }: Tried): Attribution {
   const values = new Map(tried.filter(({ turn }) => turn >= 0).map(({ turn, score }) => [turn, score.estimate]));
+  /** The best mean of what follows from each turn. A reader is later than what it reads. */
+  const later: number[] = [];
+  for (const [turn, { readers }] of [...turns.entries()].toReversed())
+    later[turn] = readers.reduce((best, reader) => Math.max(best, values.get(reader) ?? base, later[reader] ?? base), base);
   const effects = tried
-    .map(({ turn, ...one }) => {
-      const later = (turns[turn]?.readers ?? []).map((reader) => values.get(reader) ?? base);
-      return { ...one, effect: one.score.estimate - Math.max(base, ...later) };
-    })
+    .map(({ turn, ...one }) => ({ ...one, effect: one.score.estimate - (later[turn] ?? base) }))
     .sort((a, b) => b.effect - a.effect);
   const byRole: Record<string, { effect: number; perMicroUsd: number | undefined }> = {};
   for (const role of new Set(effects.flatMap((one) => one.role ?? []))) {

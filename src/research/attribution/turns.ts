@@ -1,4 +1,5 @@
-import type { Message, RunEvent } from "../../index.ts";
+import { fold, type Message, type RunEvent } from "../../index.ts";
+import { apply } from "../../runtime/record/apply.ts";
 
 /** One ended activation of a recorded run. */
 export interface RecordedTurn {
@@ -22,7 +23,11 @@ export function turnsOf(events: readonly RunEvent[]): readonly RecordedTurn[] {
   const costs = new Map<string, number>();
   const turns: (RecordedTurn & { readonly readers: number[] })[] = [];
   const speakers = new Map<string, number>();
+  const state = fold([]);
   for (const event of events) {
+    // A turn that read something and said nothing has it in its mailbox alone; a role that read it in silence before has it in its messages' parents.
+    const news = event.type === "act.ended" ? (state.roles.get(event.role)?.news(event.take) ?? []) : [];
+    apply(state, event);
     if (!("act" in event) || typeof event.act !== "string") continue;
     const act = event.act.replace(/~\d+$/, "");
     if (!begun.has(act)) begun.set(act, event.seq - 1);
@@ -30,8 +35,8 @@ export function turnsOf(events: readonly RunEvent[]): readonly RecordedTurn[] {
     if (event.type !== "act.ended") continue;
     const index = turns.length;
     const said = event.said.map(({ message }) => message);
-    const parents = new Set(said.flatMap((message) => message.parents.map((id) => speakers.get(id))));
-    for (const parent of parents) if (parent !== undefined) turns[parent]?.readers.push(index);
+    const read = [...news.map(({ id }) => id), ...said.flatMap(({ parents }) => parents)];
+    for (const speaker of new Set(read.map((id) => speakers.get(id)))) if (speaker !== undefined) turns[speaker]?.readers.push(index);
     for (const { id } of said) speakers.set(id, index);
     const before = Math.max(0, begun.get(act) ?? event.seq - 1);
     turns.push({ act, role: event.role, before, seq: event.seq, said, cost: costs.get(act) ?? 0, readers: [] });
