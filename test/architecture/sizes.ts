@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 114_876;
+export const MAX_LINES = 117_218;
 /** Names of all entries. */
 export const MAX_NAMES = 563;
 
@@ -18,22 +18,22 @@ export const MAX_NAMES = 563;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 4_599,
   roles: 2_784,
-  adapters: 12_412,
+  adapters: 12_421,
   agent: 4_385,
   checks: 4_976,
-  cli: 11_300,
+  cli: 11_394,
   client: 935,
   edges: 369,
   fleet: 1_745,
   src: 145,
   inspector: 7_493,
-  kernel: 2_881,
+  kernel: 2_884,
   memory: 5_441,
   message: 652,
-  model: 5_731,
-  research: 7_999,
+  model: 5_738,
+  research: 10_145,
   role: 2_455,
-  runtime: 14_534,
+  runtime: 14_617,
   server: 3_007,
   team: 3_295,
   testing: 4_562,
