@@ -64,6 +64,7 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   cassetteModel: { v: 1, calls: [] },
   coordinationMetrics: [],
   corrupt: 0.5,
+  explore: () => new Environment(),
   exportSnapshot: new Memory(),
   failuresIn: [],
   fallback: [scriptedModel([]), scriptedModel([])],

@@ -95,7 +95,7 @@ const habits: fc.Arbitrary<Habits> = fc.record({
 });
 
 describe("the lane of step roles", () => {
-  test("Lane.L1 Lane.L4 LaneOutbox.LO1 Mail.ML1 Mail.ML2 property: after any number of rounds a run has the state, and has read the messages, of a run outside of it", async () => {
+  test("Lane.L1 Lane.L4 LaneOutbox.LO1 Mail.ML1 Mail.ML2 property: a run has the state and the mail read of one outside", async () => {
     const options = fc.record({
       limit: fc.constantFrom(undefined, 2, 5),
       overflow: fc.constantFrom("refuse" as const, "drop-oldest" as const),

@@ -40,7 +40,7 @@ export interface AttributeOptions {
 const attributeOptions: Known<AttributeOptions> = {
   ...kinds.each(kinds.function, "team", "score"),
   runId: kinds.text,
-  interventions: kinds.checked,
+  interventions: kinds.either(kinds.oneOf("turns", "messages"), kinds.list(kinds.object)),
   samples: kinds.size,
   most: kinds.size,
   seed: kinds.seed,
@@ -166,7 +166,6 @@ function interventionsIn(
   if (given === "turns") return turns.map(({ act }) => ({ kind: "turn", act }));
   if (given === "messages")
     return turns.flatMap(({ seq, said }) => said.map((_message, nth): Intervention => ({ kind: "message", seq, nth })));
-  if (!Array.isArray(given)) throw invalid('interventions "turns", "messages" or a list', valueText(given));
   for (const one of given as readonly Intervention[]) {
     const isKnown =
       one.kind === "message" ? events[one.seq] !== undefined : turns.some(({ act }) => act === (one as { readonly act?: unknown }).act);
