@@ -17,6 +17,7 @@ import {
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
+import { defaultLogger } from "../../kernel/default-logger.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { CELL_VARIABLE } from "./cell-process.ts";
@@ -85,7 +86,7 @@ export interface ExperimentResult extends SweepSpending {
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];
   readonly failed: number;
-  /** What a reader of means must know: runs that the default limit cut, and repetitions that are equal. */
+  /** What a reader of means must know: runs that the default limit cut, and repetitions that are equal. Logged too, without `onProgress`. */
   readonly warnings: readonly string[];
   /** Runs that an earlier sweep into the folder had finished. */
   readonly kept: number;
@@ -306,7 +307,9 @@ class Sweep {
   async #result(): Promise<ExperimentResult> {
     const { rows, series, failed, warnings } = rowsOf(this.#jobs, this.#ends);
     const { use: _use, ...spending } = await writtenResults(this.#folder, { rows, series, finished: this.#finished, world: this.#world });
-    const told = this.#isUnrecorded ? [UNRECORDED, ...warnings] : warnings;
-    return { out: this.#folder?.path, rows, series, failed, warnings: told, kept: this.#kept, ...spending };
+    const all = this.#isUnrecorded ? [UNRECORDED, ...warnings] : warnings;
+    // Who follows the progress has a screen of their own.
+    if (this.#o.onProgress === undefined) for (const warning of all) defaultLogger.warn(warning);
+    return { out: this.#folder?.path, rows, series, failed, warnings: all, kept: this.#kept, ...spending };
   }
 }

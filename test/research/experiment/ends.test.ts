@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { replaceDefaultLogger } from "../../../src/kernel/default-logger.ts";
+import { silentLogger } from "../../../src/kernel/emit.ts";
 import { createMessage, defineRole, Environment, Team } from "../../../src/index.ts";
 import { experiment, experimentTable, mean, plotSvg, runExperiment } from "../../../src/research/index.ts";
 import type { CellSetting, ExperimentOptions } from "../../../src/research/experiment/experiment.ts";
@@ -55,7 +57,10 @@ describe("the end of a run", () => {
       stop: ({ rounds }, { rep }) => rep < 2 && rounds === 10 * (rep + 1),
       measure: ({ result }) => ({ t: result.rounds }),
     });
-    const { rows, warnings } = await runExperiment(half);
+    const logged: string[] = [];
+    const undo = replaceDefaultLogger({ ...silentLogger, warn: (text) => void logged.push(text) });
+    const { rows, warnings } = await runExperiment(half).finally(undo);
+    expect(logged).toEqual(warnings);
     expect(warnings).toEqual([expect.stringMatching(/2 of 4 runs.*default limit of 100 rounds/)]);
     expect(experimentTable(rows, { by: [] })).toMatchObject([{ runs: 4, ended: "limit 2, stop 2", t: 15 }]);
     expect(experimentTable(rows, { by: [], cut: true })).toMatchObject([{ t: 57.5 }]);
