@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 117_220;
+export const MAX_LINES = 117_221;
 /** Names of all entries. */
 export const MAX_NAMES = 563;
 
@@ -31,7 +31,7 @@ export const LINES: Readonly<Record<string, number>> = {
   memory: 5_441,
   message: 652,
   model: 5_738,
-  research: 10_147,
+  research: 10_148,
   role: 2_455,
   runtime: 14_617,
   server: 3_007,

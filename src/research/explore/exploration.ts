@@ -89,8 +89,10 @@ export class Exploration {
       if (this.#elapsed - this.#lastProgress >= PROGRESS_MS) this.#tell(undefined);
     }
     this.#judge();
-    this.#addSleepers();
-    return this.#report();
+    const endedBy = this.#endedBy() ?? "schedules";
+    // An exploration that was cut short says nothing of roles that had no chance to act.
+    if (endedBy !== "findings" && endedBy !== "signal") this.#addSleepers();
+    return this.#report(endedBy);
   }
 
   get #elapsed(): number {
@@ -247,8 +249,7 @@ export class Exploration {
     }
   }
 
-  #report(): ExploreReport {
-    const endedBy = this.#endedBy() ?? "schedules";
+  #report(endedBy: ExploreReport["endedBy"]): ExploreReport {
     const isComplete = this.#isExhausted && this.#counts.deep === 0 && this.#rules.questions.cut() === 0;
     const findings = [...this.#found.values()].map((found) => this.#finding(found, isComplete));
     const report = {

@@ -94,6 +94,10 @@ describe("explore reports", () => {
       expect.stringMatching(/^lost 1: .*no role is Bert/),
     ]);
     expect(await kinds([sayer("done", "<none>"), still("Bob")], ["Ann"])).toEqual([expect.stringMatching(/^asleep 1: Bob/)]);
+    // Bob had no chance: the first finding ended the exploration, which has two orders at Ann.
+    const caller = defineRole({ name: "Cid", watch: [], step: (_s, _m, out) => void out.say("go", { sendTo: "Ann" }) });
+    const cut = await kinds([sayer("done", "Bert"), caller, still("Bob")], ["Ann", "Cid"], { findings: 1 });
+    expect(cut).toEqual([expect.stringMatching(/^lost/)]);
   });
 
   it("a question to a person that nobody answers, unless answers are given", async () => {
