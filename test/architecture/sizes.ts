@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 117_221;
+export const MAX_LINES = 117_222;
 /** Names of all entries. */
 export const MAX_NAMES = 563;
 
@@ -39,7 +39,7 @@ export const LINES: Readonly<Record<string, number>> = {
   testing: 4_562,
   tool: 2_908,
   tools: 3_509,
-  workspace: 6_759,
+  workspace: 6_760,
 };
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */

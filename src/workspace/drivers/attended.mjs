@@ -34,6 +34,7 @@ function end() {
   process.kill(-process.pid, "SIGKILL");
 }
 
+/** @param {string} program */
 function begin(program) {
   const [started, words] = isLinux ? ["/bin/sh", ["-c", MARKED, mark, program, ...args]] : [program, args];
   const child = spawn(started, words, { stdio: "inherit" });
