@@ -14,7 +14,7 @@ import { UseWatch } from "./cell-use.ts";
 import { type AskHost, hostLimits } from "./sweep-host.ts";
 import { type MoneyGate, RecordJournal } from "./record-journal.ts";
 
-/** Where the record of a run goes, and when. It is plain JSON, because it travels to the process of the run. */
+/** The place of a run's record, and when it is kept. Plain JSON, because it travels to the process of the run. */
 export interface RecordRequest {
   readonly path: string;
   /** The id of the run in the file. */

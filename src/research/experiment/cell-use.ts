@@ -70,7 +70,7 @@ type StepStarted = Extract<RunEvent, { readonly type: "step.started" }>;
 type RunStarted = Extract<RunEvent, { readonly type: "run.started" }>;
 type StepEnded = Extract<RunEvent, { readonly type: "step.ended" }>;
 
-/** What a run has used since the last report. `isWhole`: it is all that the run has used, with what came from tries before. */
+/** The use of a run since the last report. `isWhole`: the sum of all its use, with that of earlier tries. */
 export interface FreshUse extends Partial<CellUse> {
   readonly isWhole?: true;
 }

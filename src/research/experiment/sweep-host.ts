@@ -5,7 +5,7 @@ import type { Lease, LimitRequest, ModelLimits } from "../../ports.ts";
 
 export type LimitOptions = Parameters<typeof modelLimits>[0];
 
-/** What the process of a run asks the process of its sweep. Plain JSON. */
+/** A question of the process of a run to the process of its sweep. Plain JSON. */
 export type HostQuestion =
   /** A run begins, or continues: what its record has cost, and what its calls without an end may have cost, in micro-dollars. */
   | { readonly ask: "begin"; readonly run: string; readonly spent: number; readonly held: number }

@@ -86,7 +86,7 @@ export interface ExperimentResult extends SweepSpending {
   /** One row for each round of each run, where the experiment collects. */
   readonly series: readonly Row[];
   readonly failed: number;
-  /** What a reader of means must know: runs that the default limit cut, and repetitions that are equal. Logged too, without `onProgress`. */
+  /** Warnings for a reader of means: runs that the default limit cut, and repetitions that are equal. Logged too, without `onProgress`. */
   readonly warnings: readonly string[];
   /** Runs that an earlier sweep into the folder had finished. */
   readonly kept: number;

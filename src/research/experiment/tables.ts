@@ -133,7 +133,7 @@ interface TableRows {
   readonly rows: readonly Row[];
   readonly series: readonly Row[];
   readonly failed: number;
-  /** What a reader of means must know: runs that the default limit cut, and repetitions that are equal. */
+  /** Warnings for a reader of means: runs that the default limit cut, and repetitions that are equal. */
   readonly warnings: readonly string[];
 }
 

@@ -127,7 +127,7 @@ export class Exploration {
     const isFirst = this.#first === undefined;
     this.#first ??= seen.walk;
     if (isFirst) await this.#assertSame(seen.walk);
-    // What a property reads makes more steps depend on each other: the visit begins anew.
+    // The roles that a property reads make more steps depend on each other, so the visit starts over.
     if (!orders.advance(seen.walk.steps, seen.causes)) {
       this.#judge();
       this.#isExhausted = !this.#hasReadMore(orders);
