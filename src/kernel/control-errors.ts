@@ -73,7 +73,7 @@ function unitHint(budget: number): string {
 
 /**
  * A person must answer and none is available. Code: `WAITING`. The run ends as `waiting`; `team.answer(runId, questionId, text)` resumes
- * it. `data` holds `questionId`, `question` and `role`.
+ * it. `data` holds `questionId`, `question` and `role`, and for a role that sleeps or waits for a signal the name of the signal as `wait`.
  * @example
  * import { WaitingError } from "troupe";
  *
@@ -81,8 +81,10 @@ function unitHint(budget: number): string {
  * console.log(message); // Clara waits for a human to answer: Publish it?
  */
 export class WaitingError extends ControlError {
-  constructor(data: { readonly questionId: string; readonly question: string; readonly role: string }) {
-    super("WAITING", `${data.role} waits for a human to answer: ${data.question}`, { data });
+  constructor(data: { readonly questionId: string; readonly question: string; readonly role: string; readonly wait?: string }) {
+    super("WAITING", data.wait === undefined ? `${data.role} waits for a human to answer: ${data.question}` : `${data.question}.`, {
+      data,
+    });
   }
 }
 

@@ -81,15 +81,15 @@ export class QueueFullError extends TroupeError {
 }
 
 /**
- * An activation, a tool or a model call ran past its time limit. Code: `TIMEOUT`.
+ * An activation, a tool or a model call ran past its time limit. Code: `TIMEOUT`; `WAIT_TIMEOUT` for a wait without its signal.
  * @example
  * import { TimeoutError } from "troupe";
  *
  * console.log(new TimeoutError("the call", 10).code); // TIMEOUT
  */
 export class TimeoutError extends TroupeError {
-  constructor(what: string, ms: number, hint = "") {
-    super("TIMEOUT", `Expected ${what} to end within ${ms} ms, but it did not. Raise the limit or find what it waits for.${hint}`);
+  constructor(what: string, ms: number, hint = "", code: string = "TIMEOUT") {
+    super(code, `Expected ${what} to end within ${ms} ms, but it did not. Raise the limit or find what it waits for.${hint}`);
   }
 }
 

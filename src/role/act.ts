@@ -15,6 +15,7 @@ import type { SteppedModel } from "../model/ask.ts";
 import { meters } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
 import type { Human } from "./human.ts";
+import type { WaitForOptions } from "./wait.ts";
 import type { ActionContext, AskOptions, CustomState, EffectDoor, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
 import type { Said } from "./role.ts";
@@ -274,6 +275,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
       const isPlain = this.#does.model === undefined || typeof effect !== "function";
       return this.#rc.step(name, request, isPlain ? effect : (door) => effect(this.#inside(door)), o);
     };
+  }
+  get sleep(): RoleContext<S>["sleep"] {
+    return (until) => this.#rc.sleep(until);
+  }
+  get waitFor(): RoleContext<S>["waitFor"] {
+    return ((name: string, o?: WaitForOptions) => this.#rc.waitFor(name, o)) as RoleContext<S>["waitFor"];
   }
   get recall(): RoleContext<S>["recall"] {
     return (about) => this.#rc.recall(about);

@@ -19,6 +19,8 @@ import type { SteppedModel } from "../model/ask.ts";
 import type { Meter } from "../model/meter.ts";
 import type { DeltaInfo } from "../model/streamed-text.ts";
 import type { Human } from "./human.ts";
+import type { Until, WaitForOptions } from "./wait.ts";
+import type { Json } from "../kernel/json.ts";
 
 /** The identity of a role, as prompts and user interfaces show it. */
 export interface RoleCard {
@@ -160,6 +162,23 @@ export interface RoleContext<S = CustomState> {
   now(): number;
   /** Returns an id that is unique in the run and the same in every run of one seed. */
   id(): string;
+  /**
+   * Waits until a time, also of another day: the run ends as `waiting` where only waits are left, and no process holds it. A time of the past
+   * is over at once. The option `wait` of the run, a server or a worker of a fleet continues the run when the time has come.
+   *
+   * @throws UsageError `WAIT_INVALID`
+   */
+  sleep(until: Until): Promise<void>;
+  /**
+   * Waits for a signal of this name, as {@link sleep} waits for a time, and returns its value. A signal is sent by `run.signal`, `team.signal`,
+   * a client of a server, or `troupe signal`. One that came before is kept for the wait; each ends one wait.
+   *
+   * @throws UsageError `WAIT_INVALID`, `OPTION_UNKNOWN`, `SCHEMA_UNSUPPORTED` for a schema without a JSON form
+   * @throws TimeoutError `WAIT_TIMEOUT` when the timeout has passed
+   * @throws OutputError `OUTPUT_INVALID` for a value that breaks a rule without a JSON form, such as a `refine`
+   */
+  waitFor(name: string, o?: Omit<WaitForOptions, "schema">): Promise<Json>;
+  waitFor<T extends AnySchema>(name: string, o: WaitForOptions & { readonly schema: T }): Promise<ValueOf<T>>;
   readonly human: Human;
   /** The role's identity and its colleagues, as in the prompt of its model. */
   readonly introduction: string;

@@ -15,6 +15,7 @@ import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
 import type { ChoiceMade, MessagePublished } from "./record/event.ts";
 import type { RoleState } from "./record/role-state.ts";
+import { isWaitOver, isWait, signalIn, waitsOf } from "./record/signals.ts";
 import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import { Lane, type LaneTools } from "./lane/lane.ts";
 import { failPoisoned } from "./poisoned.ts";
@@ -143,7 +144,8 @@ export class Engine {
   publish(given: Message): Receipt {
     const message = this.#fromOutside(given);
     const { to, dead } = this.directory.route(message);
-    const waits = this.state.delivery === "round" && (this.#running > 0 || this.midRound);
+    // No role reads a signal, so it waits for no end of a round.
+    const waits = this.state.delivery === "round" && (this.#running > 0 || this.midRound) && signalIn(message) === undefined;
     const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.record();
@@ -192,7 +194,9 @@ export class Engine {
       const loading = this.#parts.hired.load();
       if (loading !== undefined) await loading;
       if (this.#parts.edges !== undefined) this.#tools = { ...this.#tools, edges: await this.#parts.edges() };
-      return await this.#parts.driver.run(this);
+      const end = await this.#parts.driver.run(this);
+      if (end !== "interrupted" && isWait(this.control)) this.control = undefined;
+      return end;
     } catch (error) {
       this.failure ??= { error };
       return "interrupted";
@@ -200,7 +204,8 @@ export class Engine {
       unfollow?.();
       this.#tools.scopes.close();
       this.#parts.announcer.countWarnings();
-      if (this.scope.ended !== undefined) this.control ??= interruptionBy(this.scope.ended.reason);
+      if (this.scope.ended !== undefined && (this.control === undefined || isWait(this.control)))
+        this.control = interruptionBy(this.scope.ended.reason);
     }
   }
 
@@ -214,6 +219,19 @@ export class Engine {
 
   isPlain({ index }: RoleState): boolean {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
+  }
+
+  /** True if a signal or the clock has ended a wait of a role. */
+  isWoken(role: RoleState): boolean {
+    const { clock } = this.#parts;
+    return waitsOf(role).some((wait) => isWaitOver(this.state, wait, clock.now()));
+  }
+
+  /** Calls `wake` when the first wait of these roles is due. The returned function cancels it. */
+  whenDue(roles: Iterable<RoleState>, wake: () => void): () => void {
+    const { clock } = this.#parts;
+    const due = [...roles].reduce((first, role) => Math.min(first, ...waitsOf(role).map(({ deadline = Infinity }) => deadline)), Infinity);
+    return due === Infinity ? () => {} : clock.timer(Math.max(0, due - clock.now()), wake);
   }
 
   /** Calls `wake` whenever a message comes from outside. */
@@ -286,11 +304,11 @@ export class Engine {
         if (this.#parts.mode === "live") this.failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":
-        this.control ??= result.control;
+        if (this.control === undefined || isWait(this.control)) this.control = result.control;
         if (result.control instanceof BudgetError) this.scope.end(result.control);
-        return "suspended";
+        return isWait(result.control) ? "waiting" : "suspended";
       case "broken":
-        if (result.error instanceof MovedError) this.control ??= result.error;
+        if (result.error instanceof MovedError) this.control = result.error;
         else this.failure ??= { error: result.error };
         this.scope.end(interruptionBy(result.error));
         return "stopped";

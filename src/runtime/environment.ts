@@ -115,7 +115,14 @@ export class Environment {
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
     this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
-    const asking = { clock, logger, seed: state.seed, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
+    const asking = {
+      clock,
+      logger,
+      seed: state.seed,
+      requirePrice: backing.requirePrice ?? false,
+      tell: announcer.telling,
+      signals: state.signals,
+    };
     this.#answerer = this.#answererWith(asking);
     this.engine = new Engine({
       log: this.#log,
@@ -137,7 +144,7 @@ export class Environment {
     });
   }
 
-  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell">): Answerer {
+  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell" | "signals">): Answerer {
     return new Answerer({
       ...this.#options,
       ...parts,

@@ -1,4 +1,5 @@
 import { JournalError, MovedError, stepErrorFrom, WaitingError } from "../kernel/errors.ts";
+import { onAbort } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
@@ -10,6 +11,7 @@ import { holdKey } from "../runtime/record/apply-steps.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import { type Claim, type Journal, readEvents } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import { isWait, isWaitOver, openWaits } from "../runtime/record/signals.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunFailure } from "../runtime/run-failure.ts";
@@ -54,6 +56,8 @@ export interface Drive extends TeamRun {
   /** The answers of the parent of a fork. */
   readonly past?: ForkAnswers | undefined;
   readonly warnings?: readonly string[];
+  /** True for a run that stays here while it only waits. */
+  readonly waits?: boolean | undefined;
 }
 
 export async function drive(run: Drive): Promise<RunResult> {
@@ -124,7 +128,7 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
   for (;;) {
     const end: RunEnd =
       failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
-    if (waitsForRetired(end, state)) continue;
+    if (waitsForRetired(end, state) || (await isWoken(run, environment, end))) continue;
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     entry.isOver = !isIdle;
     await run.conclude?.(await reasonOf(environment, end));
@@ -133,6 +137,28 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
     controls.enter(undefined);
     return end;
   }
+}
+
+/** True if a wait of the run is over. A run that waits here does so until one is, or until a change or a stop comes from outside. */
+async function isWoken(run: Drive, environment: Environment, { failure, control }: RunEnd): Promise<boolean> {
+  const { options, state, controls, waits = false } = run;
+  const { clock = systemClock } = options;
+  const open = failure === undefined && isWait(control) ? openWaits(state) : [];
+  if (open.some((wait) => isWaitOver(state, wait, clock.now()))) return true;
+  if (!waits || open.length === 0) return false;
+  await environment.log.durable();
+  const due = Math.min(...open.map(({ deadline = Infinity }) => deadline));
+  await new Promise<void>((resolve) => {
+    const leave = (["message", "role.hired", "role.retired"] as const).map((type) => environment.on(type, () => left()));
+    leave.push(onAbort(controls.signal, () => left()));
+    if (due < Infinity) leave.push(clock.timer(Math.max(0, due - clock.now()), () => left()));
+    const left = (): void => {
+      for (const stop of leave) stop();
+      resolve();
+    };
+    if (controls.signal.aborted) left();
+  });
+  return true;
 }
 
 async function reasonOf({ log }: Environment, { failure, control }: RunEnd): Promise<unknown> {

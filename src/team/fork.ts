@@ -45,6 +45,7 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
     said: [],
     news: fork.said,
     past: isAfresh ? undefined : answers,
+    waits: o.wait,
   });
 }
 

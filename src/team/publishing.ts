@@ -21,13 +21,14 @@ import { DEFAULT_MESSAGE_LIMIT } from "../runtime/environment-options.ts";
 import type { Sent } from "../runtime/record/event.ts";
 import { maskedMessage } from "../runtime/record/rewritten-event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
+import { admitSignal, isAwaited } from "../runtime/record/signals.ts";
 import { unwatchedCauses } from "./crew.ts";
 
 /** The result of publishing a message from outside into a run: it is recorded. */
 export interface RunReceipt extends Receipt {
   /**
-   * True if the run has ended or was interrupted, and a recipient has not read the message: it waits for a resume. False while the run is under
-   * way; if the run is stopped before a recipient has read the message, the message waits too.
+   * True if the run has ended or was interrupted, and a recipient has not read the message, or a role waits for the signal: it waits for a resume.
+   * False while the run is under way; if the run is stopped before a recipient has read the message, the message waits too.
    */
   readonly waits: boolean;
 }
@@ -73,8 +74,12 @@ export function publishOnce(environment: Environment, given: Message | string, m
   const message = checkedNews(given);
   const { content } = typeof message === "string" ? { content: message } : message;
   assertSize(state, content);
-  const known = typeof message === "string" ? undefined : state.fromOutside.get(message.id);
-  if (known === undefined || typeof message === "string") return environment.publishMessage(message);
+  if (typeof message === "string") return environment.publishMessage(message);
+  const known = state.fromOutside.get(message.id);
+  if (known === undefined) {
+    admitSignal(state, message);
+    return environment.publishMessage(message);
+  }
   assertSame(known, message, mask);
   return { message: known.message, recipients: known.to };
 }
@@ -130,8 +135,14 @@ function receiptIn(answer: unknown): RunReceipt {
   return { message: parseMessage(message), recipients: names, waits: waits === true };
 }
 
-function isUnread({ roles, pending }: RunState, { message: { id }, recipients }: Receipt): boolean {
-  return pending.some(({ sent }) => sent.message.id === id) || recipients.some((name) => roles.get(name)?.mailbox.has(id) === true);
+function isUnread(state: RunState, { message, recipients }: Receipt): boolean {
+  const { roles, pending } = state;
+  const { id } = message;
+  return (
+    isAwaited(state, message) ||
+    pending.some(({ sent }) => sent.message.id === id) ||
+    recipients.some((name) => roles.get(name)?.mailbox.has(id) === true)
+  );
 }
 
 function assertSize({ bounds: { messageLimit = DEFAULT_MESSAGE_LIMIT } }: RunState, content: string): void {

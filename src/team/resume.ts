@@ -45,7 +45,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     ...(o.about === undefined ? {} : { about: o.about }),
     ...(o.scope === undefined ? {} : { scope: o.scope }),
   };
-  return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [] });
+  return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [], waits: o.wait });
 }
 
 interface ResumedWith {
@@ -96,6 +96,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
     news,
     past,
     warnings,
+    waits: o.wait,
   });
 }
 
@@ -139,7 +140,14 @@ export function answerTo(
   answer: unknown,
   { mask, now }: { readonly mask: Mask; readonly now: number },
 ): StepEnded {
-  const { act, key, try: nth, id, form, deadline = Infinity, default: byDefault } = question;
+  const { act, key, try: nth, id, form, deadline = Infinity, default: byDefault, wait } = question;
+  if (wait !== undefined) {
+    const todo = wait === "" ? "Let its time pass." : `Signal it: team.signal(runId, ${JSON.stringify(wait)}, value).`;
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected a question to a person, got ${id}, which no person answers: ${question.text}. ${todo}`,
+    );
+  }
   if (form === undefined && typeof answer !== "string")
     throw new UsageError("OPTION_INVALID", `Expected an answer as a string, got ${typeof answer}.`);
   if (deadline <= now && byDefault !== undefined) {

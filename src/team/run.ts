@@ -7,7 +7,10 @@ import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import type { Json } from "../kernel/json.ts";
+import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
+import { signalMessage } from "../runtime/record/signals.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
@@ -196,6 +199,18 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /**
+   * Sends a signal to this run, as {@link Team.signal} does. A run that has ended as `waiting` for it is resumed.
+   *
+   * @throws as {@link Team.signal}; UsageError `REPLAY_FIXED`
+   */
+  async signal(name: string, value?: Json, o: RunChangeOptions & { readonly id?: string } = {}): Promise<Run | undefined> {
+    const host = this.#changeable();
+    checkKnownOptions("signal", o, handleSignalOptions);
+    const { id, ...more } = o;
+    return host.signal(this.id, signalMessage(name, value, { id, now: host.now() }), more, this);
+  }
+
+  /**
    * Hires a role into this run, under its own name or another. Resolves when it is recorded. The role gets the messages that are routed from
    * then on. In another process the team needs the definition, in its option `reserve` or in `roles`. Only the
    * same role can take the name of a retired one; it returns with its memory.
@@ -327,3 +342,4 @@ export class Run implements AsyncIterable<RunEvent> {
 }
 
 const { signal: _signal, ...handleHireOptions } = hireOptions;
+const handleSignalOptions = { ...changeOptions, id: kinds.text };

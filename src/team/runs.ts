@@ -1,5 +1,6 @@
 import { untilAborted } from "../kernel/abort.ts";
 import { aText, takes } from "../kernel/argument.ts";
+import { systemClock } from "../kernel/clock.ts";
 import { defaultLogger } from "../kernel/default-logger.ts";
 import { ControlError, JournalError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
@@ -13,9 +14,9 @@ import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/snapshot.ts";
 import type { Crew, OnTeamChange } from "./crew.ts";
 import type { ClaimedRun, TeamParts, TeamRun } from "./drive.ts";
-import { isSameMessage, type RunChange } from "./publishing.ts";
+import { isSameMessage, publishing, type RunChange } from "./publishing.ts";
 import type { RemoteRequest, RemoteRuns } from "./remote-runs.ts";
-import { changeRun } from "./resume.ts";
+import { changeRun, resumeRun } from "./resume.ts";
 import type { Reserve, Roster } from "./roster.ts";
 import { idleControls, Run, type RunControls } from "./run.ts";
 import type { ResumeOptions } from "./team-options.ts";
@@ -92,6 +93,10 @@ export class Runs {
       const roles = await present({ runId, signal });
       return { ...bounds, roles, reserve: await this.reserve.of({ runId, signal }, roles) };
     };
+  }
+
+  now(): number {
+    return (this.parts.options.clock ?? systemClock).now();
   }
 
   find(id: string): Run | undefined {
@@ -233,6 +238,16 @@ export class Runs {
       resultOf: (answer) => change.result(answer),
       signal,
     });
+  }
+
+  /** Records a signal, and resumes a run at rest that waits for it. Returns the run if it is under way here. */
+  async signal(id: string, message: Message, o: ResumeOptions, run?: Run): Promise<Run | undefined> {
+    const receipt = await (run === undefined ? this.change(id, publishing(message), o) : run.change(publishing(message), o));
+    const known = this.find(id);
+    if (!receipt.waits) return known;
+    // It comes to rest without the signal.
+    await known?.result;
+    return this.launch({ id, options: o, drive: (claimed) => resumeRun(claimed, o) });
   }
 
   /** Works on a run here, or lets its owner in another process do it. */

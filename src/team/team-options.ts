@@ -124,6 +124,11 @@ export interface ResumeOptions {
    */
   readonly onOwned?: OnOwned;
   /**
+   * Keeps the run in this process while its roles only wait (`ctx.sleep`, `ctx.waitFor`): its waits end here, and `result` comes when nothing is left
+   * to do. Default false: the run ends as `waiting`, and no process holds it.
+   */
+  readonly wait?: boolean;
+  /**
    * Called when this process owns the run, before the record is read and any work begins, for example to fetch files. If it rejects, the run is
    * released unchanged, and its result has the error. Default: none.
    */
@@ -154,6 +159,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   onTeamChange,
   reuse: kinds.oneOf("all", "none"),
   onOwned: kinds.oneOf("follow", "take", "refuse"),
+  wait: kinds.boolean,
   prepare: kinds.function,
   conclude: kinds.function,
 };
@@ -168,6 +174,14 @@ export interface ContinueOptions extends ResumeOptions {
 }
 
 export const continueOptions: Known<ContinueOptions> = { ...resumeOptions, add: kinds.list(kinds.checked) };
+
+/** Options of {@link Team.signal}: those of the resume that it may cause, and its id. */
+export interface SignalOptions extends ResumeOptions {
+  /** A signal of a known id is not recorded again. Default: a new id. */
+  readonly id?: string;
+}
+
+export const signalOptions: Known<SignalOptions> = { ...resumeOptions, id: kinds.text };
 
 /** Options of a change by the handle of a run: a message, a hire or a retirement. */
 export interface RunChangeOptions {

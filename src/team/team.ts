@@ -25,6 +25,7 @@ import { poolsFor } from "./bounds.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt } from "./publishing.ts";
+import { signalMessage } from "../runtime/record/signals.ts";
 import { answering, isGiven } from "./answering.ts";
 import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
 import { Reserve, rolesNone, Roster } from "./roster.ts";
@@ -47,6 +48,8 @@ import {
   type RunOptions,
   sendOptions,
   type SendOptions,
+  signalOptions,
+  type SignalOptions,
   teamOptions,
   type TeamOptions,
 } from "./team-options.ts";
@@ -269,6 +272,22 @@ export class Team {
     };
     const command = given.command(this.#parts.mask);
     return this.#runs.localOrRemote({ runId, local, command, resultOf: () => this.resume(runId, o), signal: undefined });
+  }
+
+  /**
+   * Sends a signal to a run of the journal. It ends the oldest wait of this name, and resumes a run that has ended as `waiting` for it; else it is kept
+   * for a later wait. Resolves when it is recorded. A signal of a known id is recorded once, so a sender can repeat it. If another process owns
+   * the run, that process gets the signal. Ids belong to a run: another run does not know them.
+   *
+   * @param value any JSON value; default null
+   * @returns the run, if it is under way in this team or was resumed
+   * @throws UsageError `WAIT_INVALID`, `SIGNAL_INVALID` for a value that does not fit the open wait, `MESSAGE_KNOWN` for another signal of a known id
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_FINISHED`, and as {@link Team.send}; QueueFullError `SIGNALS_FULL` when 1,000 are kept
+   */
+  async signal(runId: string, name: string, value?: Json, o: SignalOptions = {}): Promise<Run | undefined> {
+    checkKnownOptions("signal", o, signalOptions);
+    const { id, ...more } = o;
+    return this.#runs.signal(runId, signalMessage(name, value, { id, now: this.#now() }), more);
   }
 
   /** Erases what a user, a conversation or a tenant has said: see {@link forget}. Pass the stores that a function of a role creates. */

@@ -10,6 +10,8 @@ import type { ResumeCause, RunEventBody, RunResumed, StepEnded, StepStarted, Run
 import { isSameTry, type LostTry } from "./lost-tries.ts";
 import { roleNameIn, type RoleState, type StepRecord, type StepOutcome, type StepSpending } from "./role-state.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
+import { questionIn } from "./questions.ts";
+import { takeSignal } from "./signals.ts";
 
 /** Kinds of steps whose name is the id of their model. */
 const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);
@@ -57,7 +59,9 @@ export function endStep(state: RunState, event: StepEnded): void {
     state.reused += 1;
     if (record.started.kind === "model") state.reusedCalls += 1;
   } else if (record.started.kind === "model") state.calls += 1;
-  if (record.started.kind === APPROVAL_STEP.kind) noteAllowed(state, record.started, event.value);
+  const isWait = record.started.kind === APPROVAL_STEP.kind && questionIn(record.started).wait !== undefined;
+  if (isWait) takeSignal(state, record.started, event.value);
+  else if (record.started.kind === APPROVAL_STEP.kind) noteAllowed(state, record.started, event.value);
   steps.set(event.key, {
     ...record,
     inFlight: false,
@@ -65,6 +69,7 @@ export function endStep(state: RunState, event: StepEnded): void {
     outcome: {
       ...{ ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, ...knownIn(state) },
       ...(event.byDeadline === true ? { byDeadline: true } : {}),
+      ...(isWait ? { isWait: true } : {}),
       ...(event.saved === undefined ? {} : { saved: event.saved }),
     },
   });

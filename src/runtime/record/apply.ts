@@ -29,9 +29,18 @@ import {
   type Sent,
 } from "./event.ts";
 import { noteEnd } from "./run-summary.ts";
+import { keepSignal } from "./signals.ts";
 import { changedState } from "./state-change.ts";
 import { beginTurn, countInTurn, hear, read, rest } from "./turn-count.ts";
-import { NO_RETRY, type OpenActivation, type RetryState, type RoleState, type StepOutcome, type StepRecord } from "./role-state.ts";
+import {
+  NO_RETRY,
+  waitsAmong,
+  type OpenActivation,
+  type RetryState,
+  type RoleState,
+  type StepOutcome,
+  type StepRecord,
+} from "./role-state.ts";
 
 /**
  * Returns the state that a list of events leads to. The events begin with number 0 and have no gap.
@@ -167,6 +176,7 @@ function publish(state: RunState, event: MessagePublished): void {
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.fromOutside.set(sent.message.id, sent);
   if (sent.to.length > 0 && sent.dropped !== true) hear(state, sent.message);
+  if (sent.dropped !== true) keepSignal(state, sent.message);
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 
@@ -291,7 +301,7 @@ function failActivation(state: RunState, event: ActFailed): void {
     failures: retry.failures + 1,
     strikes: retry.strikes + 1,
     isolated: retry.isolated,
-    carry: keepsAnswers ? goodAnswers(role) : NO_RETRY.carry,
+    carry: keepsAnswers ? goodAnswers(role) : waitsAmong(goodAnswers(role)),
     paid: paidSoFar(role),
     retake: event.take,
   };
@@ -307,7 +317,8 @@ function failActivation(state: RunState, event: ActFailed): void {
 }
 
 function forgetCarried(state: RunState): void {
-  for (const role of state.roles.values()) if (role.retry.carry.size > 0) role.retry = { ...role.retry, carry: NO_RETRY.carry };
+  for (const role of state.roles.values())
+    if (role.retry.carry.size > 0) role.retry = { ...role.retry, carry: waitsAmong(role.retry.carry) };
 }
 
 function completeActivation(state: RunState, role: RoleState): void {

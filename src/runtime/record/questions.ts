@@ -26,6 +26,8 @@ export interface PendingQuestion {
   readonly deadline?: number;
   /** The person or the role that the question is for. Undefined: anyone. */
   readonly to?: string;
+  /** The name of the signal that ends a wait, which no person answers; empty for a sleep. Undefined: a question to a person. */
+  readonly wait?: string;
 }
 
 /** A question and the try of its step. */
@@ -92,7 +94,7 @@ export function questionOf(runId: string, step: StepEvent): RecordedQuestion {
 /** Returns the question of a step without its id, which is a hash that the inspector's page does not compute. */
 export function questionIn({ request, deadline }: Pick<StepEvent, "request" | "deadline">): Omit<PendingQuestion, "id"> {
   // An imported record may have any value.
-  const { role, question, tool, args, parameters, form: given, order, default: byDefault, to } = isRecord(request) ? request : {};
+  const { role, question, tool, args, parameters, form: given, order, default: byDefault, to, wait } = isRecord(request) ? request : {};
   const form = isRecord(given) && order !== undefined ? { ...given, order } : given;
   const called = isRecord(args) ? { args: args as JsonObject } : {};
   const schema = isRecord(parameters) ? (parameters as JsonObject) : undefined;
@@ -105,5 +107,6 @@ export function questionIn({ request, deadline }: Pick<StepEvent, "request" | "d
     ...(byDefault === undefined ? {} : { default: byDefault as Json }),
     ...(deadline === undefined ? {} : { deadline }),
     ...(isText(to) ? { to } : {}),
+    ...(isText(wait) ? { wait } : {}),
   };
 }

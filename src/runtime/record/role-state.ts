@@ -35,6 +35,8 @@ export interface StepOutcome {
   readonly outsideAt: number;
   /** The answer is the default of a question whose deadline passed. */
   readonly byDeadline?: true;
+  /** The end of a wait, which every later attempt of the activation gets again. */
+  readonly isWait?: true;
   /** Micro-dollars that it cost in its original run. */
   readonly saved?: number;
   /** Spending of its inner steps, if the steps are no longer stored. */
@@ -88,6 +90,12 @@ export const NO_RETRY: RetryState = Object.freeze({
   paid: new Map<string, number>(),
   retake: undefined,
 });
+
+/** Returns the ends of waits: a signal comes once, and time does not pass again. */
+export function waitsAmong(answers: RetryState["carry"]): RetryState["carry"] {
+  const waits = [...answers].filter(([, { isWait }]) => isWait === true);
+  return waits.length === 0 ? NO_RETRY.carry : new Map(waits);
+}
 
 const NO_JOINS: Joins = Object.freeze({});
 

@@ -177,6 +177,8 @@ export class RunState {
   takes: number = 0;
   /** Roles whose open activation may have killed the process. */
   readonly suspects: Set<string> = new Set();
+  /** The signals that no wait has taken, by their names, in the order in which they came. */
+  readonly signals: Map<string, readonly Message[]> = new Map();
   /** Names of the tools that a person has allowed for the whole run. */
   readonly allowedTools: Set<string> = new Set();
   outside: number = 0;

@@ -53,7 +53,7 @@ export class ChoiceRun {
       const turn = host.turn(role);
       const end = typeof turn === "object" ? await turn : turn;
       if (end === "stopped") return "interrupted";
-      if (end === "suspended") this.#aside.add(role);
+      if (end === "suspended" || end === "waiting") this.#aside.add(role);
     }
   }
 

@@ -7,9 +7,11 @@ import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
 import { everyone } from "./policies.ts";
 import { ChoiceRun } from "./choices.ts";
+import { inHireOrder, nobody, none, type Ready, readyAmong } from "./ready.ts";
 import type { Scheduler, SchedulerView } from "./scheduler.ts";
 
-export type TurnEnd = "done" | "stopped" | "suspended";
+/** `waiting`: suspended until a signal or a time ends its wait. */
+export type TurnEnd = "done" | "stopped" | "suspended" | "waiting";
 
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
@@ -40,6 +42,7 @@ interface Batch {
  * ScheduledRun.S6 (`#ready`, `#nextInOrder`, `#sweep`, `#drawn`) a choice follows from the state. So a run stopped between two activations resumes with the same
  * choices if the scheduler chooses one role, or all of `ready` in their order, or sweeps. After any other choice of several roles the scheduler
  * chooses again, with the random numbers of that moment.
+ * ScheduledRun.S7 (`#wakeUp`) a role that waits for a signal or a time ends no drive and no round; it acts again as soon as its wait is over.
  */
 class ScheduledRun {
   readonly #scheduler: Scheduler;
@@ -56,6 +59,8 @@ class ScheduledRun {
   /** The round after which the lane asked whether to continue. */
   #asked = -1;
   readonly #aside = new Set<RoleState>();
+  /** Those of them that wait for a signal or a time. */
+  readonly #waiting = new Set<RoleState>();
   #running = 0;
   #turns = 0;
   #end: DriveEnd | undefined;
@@ -99,6 +104,7 @@ class ScheduledRun {
       if (host.scope.ended !== undefined) this.#end ??= "interrupted";
       else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
       mayStop = false;
+      const woken = this.#waiting.size > 0 ? this.#wakeUp() : none;
       if (this.#end === undefined && host.state.delayed.size > 0 && isDue(host.state)) host.advance(host.state.tick);
       if (this.#isAll && !host.state.hasHistory && this.#mayLane() && host.lane.fits) {
         const { role, end } = await host.lane.run(() => this.#mayContinue());
@@ -106,7 +112,7 @@ class ScheduledRun {
         mayStop = !host.midRound && this.#asked !== host.state.round;
         continue;
       }
-      const ready = this.#end === undefined ? this.#ready() : nobody;
+      const ready = this.#end === undefined ? this.#ready(woken) : nobody;
       if (ready.count > 0 && host.roundsLeft() <= 0) this.#end = "rounds";
       else if (host.lastTick !== undefined && ready.count > 0 && host.state.clock !== "time" && host.state.tick >= host.lastTick())
         this.#end = "checkpoint";
@@ -118,7 +124,7 @@ class ScheduledRun {
       else if (batch.roles.length > 0) continue;
       else if (this.#end !== undefined) return this.#end;
       else if (this.#isInterrupted) return "interrupted";
-      else if (ready.count === 0 && !host.midRound && host.state.delayed.size === 0) return "idle";
+      else if (ready.count === 0 && !host.midRound && host.state.delayed.size === 0) return this.#waiting.size > 0 ? "interrupted" : "idle";
       else if (host.roundsLeft() <= 0) return "rounds";
       else {
         // A stop or a message that results from a promise of this round takes effect before the round ends.
@@ -160,10 +166,11 @@ class ScheduledRun {
     this.#host.advance(this.#hasRounds ? Math.min(Math.ceil(due), state.round + roundsLeft()) : due);
   }
 
-  #ready(): Ready {
+  #ready(woken: readonly RoleState[]): Ready {
     const { state, directory } = this.#host;
     // All chosen roles act before others are chosen.
-    if ((this.#hasRounds || this.#isSerial) && this.#running > 0) return nobody;
+    if (this.#isSerial && this.#running > 0) return nobody;
+    if (this.#hasRounds && this.#running > 0) return readyAmong(woken);
     if (this.#isInOrder) return readyAmong(this.#nextInOrder());
     if (this.#hasRounds || !this.#isSerial || this.#aside.size > 0 || !directory.isComplete) {
       const roles = this.#listed();
@@ -331,12 +338,31 @@ class ScheduledRun {
       return;
     }
     this.#aside.add(role);
+    if (end === "waiting") return void this.#waiting.add(role);
     if (end === "stopped" && !this.#byRounds) this.#end ??= "interrupted";
     else this.#isInterrupted = true;
   }
 
+  /** Returns the roles whose waits are over. They may act again, also beside the others of a round. */
+  #wakeUp(): readonly RoleState[] {
+    const woken = [...this.#waiting].filter((role) => this.#host.isWoken(role));
+    for (const role of woken) {
+      this.#waiting.delete(role);
+      this.#aside.delete(role);
+    }
+    return woken;
+  }
+
   #change(): Promise<void> {
-    return new Promise((resolve) => (this.#wake = resolve));
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      if (this.#waiting.size === 0) return;
+      const cancel = this.#host.whenDue(this.#waiting, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   /** @throws UsageError `SCHEDULER_CHOICE` if there are no rounds and the run could never continue */
@@ -346,35 +372,8 @@ class ScheduledRun {
   }
 }
 
-/** The roles that may act now. Its list is made when a scheduler reads it. */
-interface Ready {
-  readonly count: number;
-  /** The list, if it is known. */
-  readonly roles?: readonly RoleState[];
-  list(): readonly RoleState[];
-  at(index: number): RoleState | undefined;
-}
-
-function readyAmong(roles: readonly RoleState[]): Ready {
-  return { count: roles.length, list: () => roles, at: (index) => roles[index] };
-}
-
-const none: readonly never[] = Object.freeze([]);
-const nobody: Ready = readyAmong(none);
-
 function isDue({ delayed, tick }: RunState): boolean {
   return delayed.first !== undefined && delayed.first <= tick;
-}
-
-function inHireOrder(roles: RoleState[]): RoleState[] {
-  if (roles.every((role, index) => index === 0 || role.index > (roles[index - 1] as RoleState).index)) return roles;
-  const { length } = roles;
-  const keys = new Float64Array(length);
-  for (let index = 0; index < length; index += 1) keys[index] = (roles[index] as RoleState).index * length + index;
-  keys.sort();
-  const ordered: RoleState[] = [];
-  for (const key of keys) ordered.push(roles[key % length] as RoleState);
-  return ordered;
 }
 
 function badPause(name: string, pause: unknown): UsageError {

@@ -14,6 +14,7 @@ import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
+import type { RunState } from "../record/run-state.ts";
 import type { HumanPort } from "../../tool/approval.ts";
 import type { Hand } from "../../kernel/handed-out.ts";
 import { valueText } from "../../kernel/value-text.ts";
@@ -33,6 +34,8 @@ export interface AnswererParts {
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(teamAt: number): readonly string[] };
   /** True if no person plays the role, and the team has it after `teamAt` team changes. */
+  /** The signals that no wait has taken. */
+  readonly signals: RunState["signals"];
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
   readonly tell: Tell;
 }

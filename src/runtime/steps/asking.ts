@@ -1,6 +1,8 @@
 import type { z } from "zod";
 import type { AskOptions, EffectDoor, RoleContext, StepOptions } from "../../role/context.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
+import { type ReadyWait, readySleep, readyWait, signalledValue, type Until, type WaitForOptions } from "../../role/wait.ts";
+import type { Json } from "../../kernel/json.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Hand, HandedOut } from "../../kernel/handed-out.ts";
 import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
@@ -51,6 +53,29 @@ export class Asking {
         question.tool !== undefined && allowedTools.has(question.tool) ? "always" : person.answer(question, signal),
     };
     return (this.#human = handedHuman(human, (what, work) => this.#turn.hand(what, work)));
+  }
+
+  sleep(until: Until): Promise<void> {
+    this.#nesting?.assertOutside("sleep");
+    return this.#turn.hand(
+      "sleep",
+      this.#wait(readySleep(this.#asker.role.name, until)).then(() => undefined),
+    );
+  }
+
+  waitFor(wait: string, o: WaitForOptions): Promise<unknown> {
+    this.#nesting?.assertOutside("waitFor");
+    const { name } = this.#asker.role;
+    const ready = readyWait(name, wait, o);
+    const { deadline } = ready;
+    const ms = deadline instanceof Date ? deadline.getTime() - this.#turn.now : (deadline ?? 0);
+    const value = this.#wait(ready).then((answer) => signalledValue(name, answer, { wait, schema: o.schema, ms }));
+    return this.#turn.hand(`waitFor(${JSON.stringify(wait)})`, value);
+  }
+
+  #wait(ready: ReadyWait): Promise<Json> {
+    const { steps, tools } = this.#turn;
+    return tools.answerer.persons.wait(steps, this.#asker, ready);
   }
 
   get model(): SteppedModel {
@@ -148,6 +173,13 @@ async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffe
   return value;
 }
 
+/** Advice on methods that an effect does not have. */
+const OUTSIDE: { readonly [method: string]: string } = {
+  recall: "Recall before the step.",
+  sleep: "Sleep before or after the step.",
+  waitFor: "Wait before or after the step.",
+};
+
 /**
  * Detects an effect that starts a step through the outer context. It owns the flag that an effect is beginning.
  *
@@ -166,12 +198,12 @@ function nestingOf(act: string) {
         isBeginning = wasBeginning;
       }
     },
-    assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
+    assertOutside(method: "ask" | "human.ask" | "recall" | "step" | "sleep" | "waitFor"): void {
       if (!isBeginning) return;
       throw new UsageError(
         "STEP_NESTED",
         `Expected the effect of a step of ${act} to use the step port passed to it, got ${method} of the outer context: ` +
-          `it would wait for its own step forever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
+          `it would wait for its own step forever. ${OUTSIDE[method] ?? `Write (door) => door.${method}(...).`}`,
       );
     },
   };

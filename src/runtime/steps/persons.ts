@@ -6,7 +6,9 @@ import type { Json } from "../../kernel/json.ts";
 import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
+import type { ReadyWait } from "../../role/wait.ts";
 import type { RoleCard } from "../../role/context.ts";
+import { signalIn, signalsFor } from "../record/signals.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import type { Asker, AnswererParts } from "./answerer.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
@@ -23,11 +25,14 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
  * waits.
  * Persons.H3 (`#typed`) a question repeated because its answer did not fit the schema keeps the first deadline.
  * Persons.H4 (`answer`) an answer from outside counts only while the person is asked, and once; it ends the asking.
+ * Persons.H5 (`wait`) a wait takes the oldest kept signal that fits; two waits under way take two.
  */
 export class Persons {
-  readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel">;
+  readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel" | "signals">;
   /** Takes the answer to each question that is being asked, by its id. */
   readonly #asked = new Map<string, (answer: Json) => void>();
+  /** The waits that have taken a signal, by its id: their answers are recorded in a moment. */
+  readonly #taken = new Map<string, string>();
 
   constructor(parts: AnswererParts) {
     this.#parts = parts;
@@ -48,6 +53,28 @@ export class Persons {
     const take = this.#asked.get(questionId);
     take?.(answer);
     return take !== undefined && this.#asked.delete(questionId);
+  }
+
+  /** Waits for a signal or for a time. Returns the signal; null when the time came first. @throws WaitingError while neither has come */
+  wait(steps: StepPort, { role: { name: role } }: Asker, { deadline, ...ready }: ReadyWait): Promise<Json> {
+    const { form, shown } = recordedForm(ready.form);
+    const spec = { kind: "human", name: "wait", request: { role, ...ready, form }, shown, deadline, metered: true };
+    return steps.step(spec, async ({ key, attempts, deadline: recorded }) => {
+      const { signals, clock } = this.#parts;
+      const until = recorded ?? this.#deadline(deadline) ?? Infinity;
+      // A wait that continues begins no further try until it is over.
+      const isNew = attempts.current?.try === 0;
+      if (isNew) await attempts.open(0);
+      const message = signalsFor(signals, ready).find(({ id }) => (this.#taken.get(id) ?? key) === key);
+      if (message !== undefined) {
+        this.#taken.set(message.id, key);
+        return { signal: message.id, value: signalIn(message)?.value ?? null };
+      }
+      if (until > clock.now()) throw new WaitingError({ questionId: key, question: ready.question, role, wait: ready.wait });
+      if (!isNew) await attempts.open(0);
+      attempts.settle({ cost: 0, basis: "none", byDeadline: true });
+      return null;
+    });
   }
 
   async #ask(steps: StepPort, { role: card, teamAt }: Asker, question: string, o: AnyHumanAsk = {}): Promise<unknown> {

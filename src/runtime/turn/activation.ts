@@ -4,6 +4,7 @@ import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
+import type { Json } from "../../kernel/json.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import type { RandomStream } from "../../kernel/random.ts";
@@ -31,6 +32,7 @@ import {
   type StepOptions,
 } from "../../role/context.ts";
 import type { Human } from "../../role/human.ts";
+import type { Until, WaitForOptions } from "../../role/wait.ts";
 import type { Plan } from "../../role/plan.ts";
 import type { ReactLoop } from "../../role/react.ts";
 import type { Said } from "../../role/role.ts";
@@ -310,6 +312,16 @@ export class Activation implements RoleContext, Meter {
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
     checkKnownOptions("step", o, stepOptions);
     return this.#questions.step(name, request, effect, o);
+  }
+
+  sleep(until: Until): Promise<void> {
+    return this.#questions.sleep(until);
+  }
+
+  waitFor(name: string, o?: Omit<WaitForOptions, "schema">): Promise<Json>;
+  waitFor<T extends AnySchema>(name: string, o: WaitForOptions & { readonly schema: T }): Promise<ValueOf<T>>;
+  waitFor(name: string, o: WaitForOptions = {}): Promise<unknown> {
+    return this.#questions.waitFor(name, o);
   }
 
   recall(about?: string): Promise<readonly ChatMessage[]> {

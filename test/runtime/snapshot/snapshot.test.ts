@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        12,
-        "a3bf5f493f2ffe2a08f0b1d0cbf24b3f409231c6ca0e9fa415189d38bc72f6e1",
+        13,
+        "709b839ea28e89f08bb1a6ad4eca779f983f64304719d37cc4afd6261d87d090",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
