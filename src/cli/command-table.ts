@@ -146,6 +146,13 @@ const KNOWN_RUNS: Commands = {
     continues: true,
     load: async () => (await import("./commands/resume.ts")).tell,
   },
+  "signal <id> <name> [json]": {
+    text: "send a signal: a run that waits for it continues, another keeps it",
+    args: { id: RUN, name: "what the role waits for", json: "its value as JSON (default null)" },
+    options: ["The signal:", { id: ["--id <id>", "the run records a signal of a known id once (default: a new id)"] }, ...CONTINUED],
+    continues: true,
+    load: async () => (await import("./commands/resume.ts")).sendSignal,
+  },
   "stop <id>": {
     text: "stop a run that another process drives, or take it from the queue; resume or submit continues it",
     args: { id: RUN },

@@ -126,7 +126,12 @@ export function nextSteps(
 ): NextSteps {
   const run = `${shellWord(short)}${store.option}`;
   const ids = questions.map(({ id }) => id);
-  const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, MIN_LETTERS)} "..."`);
+  const answers = questions.map(({ id, wait }) => {
+    if (wait === "") return "";
+    return wait === undefined
+      ? `troupe answer ${run} ${shortestPrefix(id, ids, MIN_LETTERS)} "..."`
+      : `troupe signal ${run} ${shellWord(wait)} '...'`;
+  });
   if (status === "moved") return { answers };
   if (status === "finished") return { answers, tell: `troupe tell ${run} "..."`, resume: `troupe resume ${run}` };
   const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";

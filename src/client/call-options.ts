@@ -23,6 +23,14 @@ export const continueCallOptions: Known<ContinueCallOptions> = {
   reuse: kinds.oneOf("all", "none"),
 };
 
+/** Options of a signal. */
+export interface SignalCallOptions extends ContinueCallOptions {
+  /** A signal of a known id is not recorded again. Default: a new id. */
+  readonly id?: string;
+}
+
+export const signalCallOptions: Known<SignalCallOptions> = { ...continueCallOptions, id: kinds.text };
+
 /** Options of starting or forking a run. */
 export interface StartOptions extends CallOptions {
   /** Makes the request safe to repeat. Default: a fresh one, so that a lost answer costs no second run. */

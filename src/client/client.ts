@@ -16,6 +16,8 @@ import {
   type ListOptions,
   sayOptions,
   type SayOptions,
+  signalCallOptions,
+  type SignalCallOptions,
   startOptions,
   type StartOptions,
   watchOptions,
@@ -203,6 +205,17 @@ export class RunClient {
   async answer(runId: string, questionId: string, answer: Json, o: ContinueCallOptions = {}): Promise<RunSummary> {
     const { signal, ...terms } = checked("answer", o, continueCallOptions);
     return this.#post(pathOf(runId, "answers", questionId), { ...terms, answer }, { signal });
+  }
+
+  /**
+   * Sends a signal to a run: it ends a wait of this name and continues the run, or is kept for a later one.
+   *
+   * @param value any JSON value; default null
+   * @throws UsageError `SIGNAL_INVALID`; JournalError `RUN_FINISHED`; QueueFullError `SIGNALS_FULL`
+   */
+  async signal(runId: string, name: string, value?: Json, o: SignalCallOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("signal", o, signalCallOptions);
+    return this.#post(pathOf(runId, "signals", name), { ...terms, ...(value === undefined ? {} : { value }) }, { signal });
   }
 
   /** Hires a role of the server's team into a run. It starts nothing. @throws UsageError `ROLE_UNKNOWN`, `ROLE_DUPLICATE` */

@@ -55,7 +55,10 @@ export async function talk(client: RunClient, words: Words, o: SayOptions): Prom
     }
     if (end !== undefined && end.status !== "waiting") return result(end.status);
     const { status, questions = [] } = await client.read(conversation, call);
-    return result(status, questions[0]);
+    return result(
+      status,
+      questions.find(({ wait }) => wait === undefined),
+    );
   } catch (error) {
     // The words are recorded, whatever has become of the connection.
     if (TroupeError.isInstance(error)) return result(end?.status ?? "open", undefined, error);

@@ -78,6 +78,15 @@ export const ForgottenSchema: z.ZodType<Forgotten> = z.object({
 
 export const AnswerRequest = ContinueTerms.extend({ answer: AnyJson.describe("A text, or JSON that the form of the question accepts.") });
 
+export const SignalRequest = ContinueTerms.extend({
+  value: AnyJson.exactOptional().describe("Any JSON value that the open wait accepts. Default null."),
+  id: z
+    .string()
+    .regex(MESSAGE_ID, "an id of 1 to 200 characters without #")
+    .exactOptional()
+    .describe("A signal with the id of one that the run has is not recorded again."),
+});
+
 /** A role that is to be hired into a run. */
 export const HireRequest = TeamChangeTerms.extend({
   role: z.string().min(1).max(200).describe("The name of a definition of the team: of its roles or its reserve."),
@@ -146,8 +155,9 @@ const question = z
     default: AnyJson.exactOptional().describe("The answer to offer. It is taken when the deadline passes."),
     deadline: z.number().exactOptional().describe("Milliseconds since 1970."),
     to: z.string().exactOptional(),
+    wait: z.string().exactOptional().describe("The name of the signal that a role waits for instead of an answer; empty for a sleep."),
   })
-  .describe("A question to a person that waits for an answer.");
+  .describe("A question to a person that waits for an answer, or a wait of a role.");
 
 const STATUSES = ["running", "paused", "waiting", "finished", "rounds", "budget", "stopped", "failed", "open", "empty", "damaged"] as const;
 
@@ -241,6 +251,7 @@ export type OutsideMessage = z.infer<typeof OutsideMessage>;
 export type MessageRequest = z.infer<typeof MessageRequest>;
 export type ForgetRequest = z.infer<typeof ForgetRequest>;
 export type AnswerRequest = z.infer<typeof AnswerRequest>;
+export type SignalRequest = z.infer<typeof SignalRequest>;
 export type HireRequest = z.infer<typeof HireRequest>;
 export type ContinueRequest = z.infer<typeof ContinueRequest>;
 export type ForkRequest = z.infer<typeof ForkRequest>;

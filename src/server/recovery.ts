@@ -4,6 +4,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { ControlError, errorRecord, JournalError, UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { pendingQuestions } from "../runtime/record/questions.ts";
+import { openWaits, signalsFor } from "../runtime/record/signals.ts";
 import { askedIn } from "../runtime/record/run-summary.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -104,9 +105,9 @@ export class Recovery {
     const state = await this.#settled(account, await stateOf(journal, runId));
     if (!this.#charged.has(runId)) await charge(account, state);
     this.#charged.add(runId);
-    if (recovers && isUnfinished(state)) return true;
+    if (recovers && (isUnfinished(state) || isSignalled(state))) return true;
     this.#charged.delete(runId);
-    if (recovers && isServed(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
+    if (recovers && isServed(state) && isWaiting(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
     return false;
   }
 
@@ -203,6 +204,15 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
 
 function isServed({ seq, about }: Pick<RunState, "seq" | "about">): boolean {
   return seq > 0 && serverMark(about).tenant !== undefined;
+}
+
+function isWaiting({ phase }: RunState): boolean {
+  return phase.phase === "ended" && phase.status === "waiting";
+}
+
+/** True for a run whose signal was recorded by a process that died before it resumed the run. */
+function isSignalled(state: RunState): boolean {
+  return isServed(state) && isWaiting(state) && openWaits(state).some((wait) => signalsFor(state.signals, wait).length > 0);
 }
 
 function isUnfinished({ seq, about, phase }: RunState): boolean {

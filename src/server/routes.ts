@@ -15,6 +15,7 @@ import {
   RunPageSchema,
   RunSummarySchema,
   ServedTeam,
+  SignalRequest,
   StartRequest,
   TeamChangeTerms,
 } from "../client/wire.ts";
@@ -150,6 +151,18 @@ export const ROUTES: readonly Route[] = [
       const { answer, ...terms } = body as AnswerRequest;
       return json(await runs.answer(account, runId, { question: params["question"] ?? "", answer: answer as Json }, terms));
     },
+  },
+  {
+    method: "POST",
+    path: "/api/runs/:id/signals/:name",
+    name: "signal",
+    summary:
+      "Sends a signal: it ends a wait of this name and continues the run, or is kept for a later one. With the same id it counts once.",
+    body: SignalRequest,
+    isBodyOptional: true,
+    response: SUMMARY,
+    answer: async ({ runs }, { account, runId, params, body }) =>
+      json(await runs.awaken(account, runId, params["name"] ?? "", body as SignalRequest)),
   },
   {
     method: "POST",

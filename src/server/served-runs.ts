@@ -10,6 +10,7 @@ import type {
   MessageRequest,
   OutsideMessage,
   ReplayReport,
+  SignalRequest,
   StartRequest,
   TeamChangeTerms,
 } from "../client/wire.ts";
@@ -18,6 +19,7 @@ import { freshRunId } from "../kernel/id.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { signalMessage } from "../runtime/record/signals.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { MessageChange } from "../runtime/replay/fork-copy.ts";
@@ -73,7 +75,7 @@ export class ServedRuns {
     this.#deadlines = new Deadlines(parts.clock, parts.logger);
     const rested = async (account: TenantAccount, { id, result }: Run): Promise<void> => {
       const ended = await result;
-      this.watchDeadlines(account, id, ended.questions, parts.clock.now());
+      this.watchDeadlines(account, id, ended.status === "waiting" ? ended.questions : [], parts.clock.now());
       parts.rested(account, id, ended);
     };
     this.#driven = new DrivenRuns({ ...parts, rested });
@@ -169,6 +171,15 @@ export class ServedRuns {
       await this.#continued(account, runId, terms, (team, o) => team.answer(runId, question, answer, o));
       return this.summaries.of(runId);
     });
+  }
+
+  /** Sends a signal, and resumes a run that waits for it. */
+  async awaken(account: TenantAccount, runId: string, name: string, { value, id, ...terms }: SignalRequest): Promise<RunSummary> {
+    const message = signalMessage(name, value, { id, now: this.#parts.clock.now() });
+    const { waits } = await this.change(account, runId, terms, (team, o) => team.send(runId, message, o));
+    if (!waits) return this.summaries.of(runId);
+    await this.#driven.rests(runId, REST_LIMIT);
+    return this.resume(account, runId, terms);
   }
 
   async publish(account: TenantAccount, runId: string, asked: MessageRequest): Promise<RunReceipt> {

@@ -240,14 +240,19 @@ export class Runs {
     });
   }
 
-  /** Records a signal, and resumes a run at rest that waits for it. Returns the run if it is under way here. */
+  /** Records a signal, and resumes a run at rest that waits for it, here or by a worker of the driver. Returns the run if it is under way here. */
   async signal(id: string, message: Message, o: ResumeOptions, run?: Run): Promise<Run | undefined> {
     const receipt = await (run === undefined ? this.change(id, publishing(message), o) : run.change(publishing(message), o));
     const known = this.find(id);
     if (!receipt.waits) return known;
     // It comes to rest without the signal.
     await known?.result;
-    return this.launch({ id, options: o, drive: (claimed) => resumeRun(claimed, o) });
+    const { name, journal, mask, options } = this.parts;
+    const { driver } = options;
+    if (driver === undefined) return this.launch({ id, options: o, drive: (claimed) => resumeRun(claimed, o) });
+    const { submitRun } = await import("./run-driver.ts");
+    await submitRun({ name, journal, mask, driver }, { runId: id, idea: undefined, about: undefined });
+    return undefined;
   }
 
   /** Works on a run here, or lets its owner in another process do it. */

@@ -276,7 +276,7 @@ export class Team {
 
   /**
    * Sends a signal to a run of the journal. It ends the oldest wait of this name, and resumes a run that has ended as `waiting` for it; else it is kept
-   * for a later wait. Resolves when it is recorded. A signal of a known id is recorded once, so a sender can repeat it. If another process owns
+   * for a later wait. A team with a driver gives the run to the workers. Resolves when it is recorded. A signal of a known id is recorded once, so a sender can repeat it. If another process owns
    * the run, that process gets the signal. Ids belong to a run: another run does not know them.
    *
    * @param value any JSON value; default null

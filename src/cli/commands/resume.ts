@@ -1,11 +1,12 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
+import { type Json, parsedJson } from "../../kernel/json.ts";
 import { masked, maskSecrets } from "../../kernel/mask.ts";
 import { giveCommand, isUnowned } from "../../fleet/remote-runs.ts";
 import { createMessage, type Message } from "../../message/message.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
+import { signalMessage } from "../../runtime/record/signals.ts";
 import { isFinished, type RunState } from "../../runtime/record/run-state.ts";
 import { publishing, type RunCommand } from "../../team/publishing.ts";
 import { answerTo, findQuestion } from "../../team/resume.ts";
@@ -175,7 +176,12 @@ interface Given {
 async function givenAnswer(session: Session, { journal }: Store, state: RunState, words: readonly string[]): Promise<Given> {
   const { host } = session;
   const { signal } = session.interruptions;
-  const { question, text } = chosenQuestion(words, pendingQuestions(state), state.runId, canAsk(host));
+  const { question, text } = chosenQuestion(
+    words,
+    pendingQuestions(state).filter(({ wait }) => wait === undefined),
+    state.runId,
+    canAsk(host),
+  );
   const found = await findQuestion(journal, state, question, signal);
   const answer = text === undefined ? await askPerson(session, found, signal) : await answerText(text, host);
   // Refused before anything else is asked or opened.
@@ -254,6 +260,38 @@ function tellAtRest(session: Session, flags: Flags, id: string, said: Message | 
     };
     return continueRun(session, { store, run, flags, hasMessage: true, begin });
   });
+}
+
+/** Gives a signal to the process that drives the run, or continues a run that waits for it. */
+export async function sendSignal(session: Session, flags: Flags, id: string, name: string, json = "null"): Promise<ExitCode> {
+  refuseFixed(flags);
+  const value = parsedJson(json) as Json | undefined;
+  if (value === undefined)
+    throw new UsageError(
+      "SIGNAL_INVALID",
+      `Expected the value of a signal as JSON, got ${shown(json, 200)}. Put a text in quotes: '"yes"'.`,
+    );
+  const message = signalMessage(name, value, { id: flags.id, now: session.host.clock.now() });
+  const signalled = (runId: string, text: string): Promise<void> =>
+    report(session, `Run ${shown(runId, 100)} ${text}`, { type: "signalled", runId, signal: name, id: message.id });
+  return atRestOrOwned(
+    () =>
+      withHeldRun(session, flags, id, async (store, run) => {
+        const team = await teamOf(session, store, run, flags);
+        const { waits } = await team.send(run.runId, message, onChange(flags));
+        if (waits) return continueRun(session, { store, run, flags, begin: (own, o) => own.resume(run.runId, o) });
+        await signalled(run.runId, "keeps the signal until a role waits for it.");
+        return 0;
+      }),
+    () =>
+      withRun(session, flags, id, async (store, runId) => {
+        const change = publishing(message);
+        const answer = await ownersAnswer(session, store, runId, change.command(maskSecrets(secretsIn(session.host.env))));
+        if (answer === undefined || change.result(answer).waits) return false;
+        await signalled(runId, "has the signal; another process drives it.");
+        return true;
+      }),
+  );
 }
 
 const UNHEARD = "No role hears it: none watches what a user says. Name one: --to <role>.";

@@ -154,7 +154,8 @@ function factsOf(session: Session, run: RunDetail, store: Store, short: string):
 
 function statusText({ status, error, isTold, questions }: RunDetail): string {
   if (isTold) return "open: it was told something after it had finished";
-  if (status === "waiting" && questions.length > 0) return "waiting: a person must answer";
+  const isAsked = questions.some(({ wait }) => wait === undefined);
+  if (status === "waiting" && questions.length > 0) return isAsked ? "waiting: a person must answer" : "waiting: for a time or a signal";
   if (status === "open") return "open: it is under way, or its process died";
   return `${status}${error === undefined ? "" : `: ${shown(error.message, 500)} (${shown(error.code, 60)})`}`;
 }

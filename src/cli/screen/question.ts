@@ -66,22 +66,22 @@ export interface AskedQuestion extends PendingQuestion {
 export function questionRows(questions: readonly AskedQuestion[]): readonly Fact[] {
   return questions.flatMap((question): readonly Fact[] => {
     const { role, text, to, deadline, answer, default: byDefault } = question;
-    const then = byDefault === undefined ? "" : `; then the answer is ${shown(plain(byDefault), VALUE)}`;
+    const then = byDefault === undefined || question.wait !== undefined ? "" : `; then the answer is ${shown(plain(byDefault), VALUE)}`;
     const [first = "", ...lines] = linesOf(text.slice(0, MAX_QUESTION));
     const asker = to === undefined ? shown(role, 60) : `${shown(role, 60)}, of ${shown(to, 60)}`;
     return [
-      ["Asks", `${asker}: ${shownLine(first)}`],
+      question.wait === undefined ? ["Asks", `${asker}: ${shownLine(first)}`] : ["Waits", shownLine(first)],
       ...lines.map((line): Fact => ["", shownLine(line)]),
       ["Until", deadline === undefined ? undefined : `${momentText(deadline)} UTC${then}`],
-      ["Answer", answer && shown(answer)],
-      ...(answer === undefined ? [] : formRows(question)),
+      [question.wait === undefined ? "Answer" : "Signal", answer && shown(answer)],
+      ...(answer === undefined || answer === "" ? [] : formRows(question)),
     ];
   });
 }
 
 /** The values that may replace the dots of the command. */
-function formRows({ tool, form, default: byDefault }: PendingQuestion): readonly Fact[] {
-  const offered = byDefault === undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
+function formRows({ tool, form, default: byDefault, wait }: PendingQuestion): readonly Fact[] {
+  const offered = byDefault === undefined || wait !== undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
   if (tool !== undefined)
     return [["", `in place of ... yes, no, always (${shown(tool, 60)}, for the rest of this run), {"args": {...}}, or what to do instead`]];
   if (form === undefined) return offered;

@@ -96,7 +96,7 @@ function workText({ action, step }: NonNullable<RoleProgress["work"]>): string {
 function stepText({ kind, name, topic, try: attempt, streamed, news = "", isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
   const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";
-  if (kind === "human") return `asks a person${again}`;
+  if (kind === "human") return name === "wait" ? "waits" : `asks a person${again}`;
   if (kind !== "model") {
     const progress = news === "" || isRetrying ? "" : `: ${shown(news, 80)}`;
     return `${shown(name, 60)}${about === "" ? "" : ` ${about}`}${again}${progress}`;
@@ -160,7 +160,7 @@ function startText({ kind, name, request, try: attempt }: StepStarted): string |
   const topic = topicOf(request);
   if (attempt > 1) return undefined;
   if (kind === "model") return topic === undefined ? "asks the model" : shown(topic, 120);
-  if (kind === "human") return "asks a person";
+  if (kind === "human") return name === "wait" ? "waits" : "asks a person";
   return topic === undefined && !QUICK.has(name) ? shown(name, 60) : undefined;
 }
 

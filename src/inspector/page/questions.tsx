@@ -35,20 +35,27 @@ export function Questions({ run, actions, ask }: QuestionsProps) {
           <Button onClick={() => settle(id)}>Understood</Button>
         </div>
       ))}
-      {questions.map((question) => (
-        <QuestionCard
-          key={question.id}
-          question={question}
-          answer={
-            actions &&
-            (async (answer) => {
-              await actions.answer(run.id, question.id, answer);
-              settle(question.id);
-              ask();
-            })
-          }
-        />
-      ))}
+      {questions.map((question) =>
+        question.wait !== undefined ? (
+          <div key={question.id} class="note frame small" role="status">
+            {shownText(question.text, 300)}
+            {question.deadline === undefined ? "" : `, until ${momentText(question.deadline)}`}.
+          </div>
+        ) : (
+          <QuestionCard
+            key={question.id}
+            question={question}
+            answer={
+              actions &&
+              (async (answer) => {
+                await actions.answer(run.id, question.id, answer);
+                settle(question.id);
+                ask();
+              })
+            }
+          />
+        ),
+      )}
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { Journal, RunInfo } from "./journal.ts";
 import { settledMore } from "./lost-tries.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Scope } from "../../kernel/scope.ts";
+import { signalIn } from "./signals.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -144,7 +145,7 @@ export class TallyFold {
         this.#hire(event.roles);
         return goesOn(draft);
       case "message":
-        if (this.#isAtRest) draft.told = (draft.told ?? 0) + 1;
+        if (this.#isAtRest && signalIn(event.message) === undefined) draft.told = (draft.told ?? 0) + 1;
         if (draft.idea === "") draft.idea = event.message.content.slice(0, MAX_IDEA);
         return;
       case "step.started":
