@@ -242,6 +242,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "priced is in the manifest",
     "4 runs, 4 runs",
   ],
+  "44-waits": ["waiting paid", "waiting true", "a teapot: paid 12, shipped", "a cup: canceled (WAIT_TIMEOUT)"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -242,6 +242,8 @@ export class Runs {
 
   /** Records a signal, and resumes a run at rest that waits for it, here or by a worker of the driver. Returns the run if it is under way here. */
   async signal(id: string, message: Message, o: ResumeOptions, run?: Run): Promise<Run | undefined> {
+    // Bad bounds are refused before the signal is recorded.
+    this.#boundsOf(o);
     const receipt = await (run === undefined ? this.change(id, publishing(message), o) : run.change(publishing(message), o));
     const known = this.find(id);
     if (!receipt.waits) return known;

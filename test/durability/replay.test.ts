@@ -37,6 +37,7 @@ const withoutTeam = [
   "36-coordination.ts",
   "37-policies.ts",
   "39-from-openmanus.ts",
+  "40-explore.ts",
   "42-laboratory.ts",
   "43-paid-study.ts",
 ];

@@ -75,6 +75,7 @@ const going = () => ({
   onTeamChange: "refuse",
   reuse: "all",
   onOwned: "follow",
+  wait: true,
   prepare: async () => {},
   conclude: async () => {},
 });
@@ -336,6 +337,7 @@ export const core: Readonly<Record<string, Door>> = {
   "Team.retireFrom": () => ["r", "Ada", { signal: is.signal(), onTeamChange: "refuse" }],
   "Team.settle": () => ["r", { cost: 5, olderThan: 5, signal: is.signal() }],
   "Team.answer": () => ["r", "q", any("x"), going()],
+  "Team.signal": () => ["r", "n", any("x"), { ...going(), id: "i" }],
   "Team.forget": () => [scope, { stores: [is.store()], caches: [is.cache()], runs: () => true }],
   "Team.fork": () => [
     "r",
@@ -352,6 +354,7 @@ export const core: Readonly<Record<string, Door>> = {
   "Team.replay": () => ["r", { signal: is.signal() }],
   "Run.on": () => ["message", () => {}],
   "Run.publish": () => [aMessageOr(), { onTeamChange: "refuse" }],
+  "Run.signal": () => ["n", any("x"), { onTeamChange: "refuse", id: "i" }],
   "Run.hire": () => [whole(role("Bob")), { onTeamChange: "refuse", name: "n" }],
   "Run.retire": () => ["Ada", { onTeamChange: "refuse" }],
   "Run.stop": () => ["why"],

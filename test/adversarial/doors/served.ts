@@ -93,6 +93,7 @@ export const served: Readonly<Record<string, Door>> = {
   "RunClient.publish": () => ["r", or("hi", 5, null, [5]), { ...calls(), onTeamChange: "refuse" }],
   "RunClient.say": () => ["c", "hi", { ...calls(), ...going, user: "u" }],
   "RunClient.answer": () => ["r", "q", any("x"), { ...calls(), ...going }],
+  "RunClient.signal": () => ["r", "n", any("x"), { ...calls(), ...going, id: "i" }],
   "RunClient.hire": () => ["r", or("Ada", 5, null, [5]), { ...calls(), onTeamChange: "refuse" }],
   "RunClient.retire": () => ["r", "Ada", { ...calls(), onTeamChange: "refuse" }],
   "RunClient.pause": () => ["r", calls()],
