@@ -171,7 +171,7 @@ export interface RoleContext<S = CustomState> {
   sleep(until: Until): Promise<void>;
   /**
    * Waits for a signal of this name, as {@link sleep} waits for a time, and returns its value. A signal is sent by `run.signal`, `team.signal`,
-   * a client of a server, or `troupe signal`. One that came before is kept for the wait; each ends one wait.
+   * a client of a server, or `troupe signal`. One that came before is kept for the wait; one that comes after the timeout is not for it. Each ends one wait.
    *
    * @throws UsageError `WAIT_INVALID`, `OPTION_UNKNOWN`, `SCHEMA_UNSUPPORTED` for a schema without a JSON form
    * @throws TimeoutError `WAIT_TIMEOUT` when the timeout has passed

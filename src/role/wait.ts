@@ -70,8 +70,7 @@ export function signalledValue(
   if (schema === undefined) return value;
   const parsed = (zodOf(schema) as z.ZodType).safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(({ path, message }) => [...(path.length === 0 ? [] : [path.join(".")]), message].join(": "));
-  const expected = `Expected the signal ${JSON.stringify(wait)} of ${role} to have a value of its schema, got: ${issues.join("; ")}`;
+  const expected = `Expected the signal ${JSON.stringify(wait)} of ${role} to have a value of its schema, got: ${parsed.error.message}`;
   throw new OutputError("OUTPUT_INVALID", expected, { data: { text: JSON.stringify(value) } });
 }
 

@@ -115,14 +115,8 @@ export class Environment {
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
     this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
     this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
-    const asking = {
-      clock,
-      logger,
-      seed: state.seed,
-      requirePrice: backing.requirePrice ?? false,
-      tell: announcer.telling,
-      signals: state.signals,
-    };
+    const { seed, signals } = state;
+    const asking = { clock, logger, seed, signals, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
     this.#answerer = this.#answererWith(asking);
     this.engine = new Engine({
       log: this.#log,

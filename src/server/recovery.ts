@@ -105,9 +105,12 @@ export class Recovery {
     const state = await this.#settled(account, await stateOf(journal, runId));
     if (!this.#charged.has(runId)) await charge(account, state);
     this.#charged.add(runId);
-    if (recovers && (isUnfinished(state) || isSignalled(state))) return true;
+    const waits = recovers && isServed(state) && state.phase.phase === "ended" && state.phase.status === "waiting";
+    // A process may have died between a signal and the resume.
+    const isSignalled = waits && openWaits(state).some((wait) => signalsFor(state.signals, wait).length > 0);
+    if (isSignalled || (recovers && isUnfinished(state))) return true;
     this.#charged.delete(runId);
-    if (recovers && isServed(state) && isWaiting(state)) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
+    if (waits) runs.watchDeadlines(account, runId, pendingQuestions(state), -Infinity);
     return false;
   }
 
@@ -204,15 +207,6 @@ async function charge({ pool }: TenantAccount, state: RunState): Promise<void> {
 
 function isServed({ seq, about }: Pick<RunState, "seq" | "about">): boolean {
   return seq > 0 && serverMark(about).tenant !== undefined;
-}
-
-function isWaiting({ phase }: RunState): boolean {
-  return phase.phase === "ended" && phase.status === "waiting";
-}
-
-/** True for a run whose signal was recorded by a process that died before it resumed the run. */
-function isSignalled(state: RunState): boolean {
-  return isServed(state) && isWaiting(state) && openWaits(state).some((wait) => signalsFor(state.signals, wait).length > 0);
 }
 
 function isUnfinished({ seq, about, phase }: RunState): boolean {

@@ -10,7 +10,6 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { Json } from "../kernel/json.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
-import { signalMessage } from "../runtime/record/signals.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
@@ -206,8 +205,7 @@ export class Run implements AsyncIterable<RunEvent> {
   async signal(name: string, value?: Json, o: RunChangeOptions & { readonly id?: string } = {}): Promise<Run | undefined> {
     const host = this.#changeable();
     checkKnownOptions("signal", o, handleSignalOptions);
-    const { id, ...more } = o;
-    return host.signal(this.id, signalMessage(name, value, { id, now: host.now() }), more, this);
+    return host.signal(this.id, { name, value }, o, this);
   }
 
   /**

@@ -9,6 +9,7 @@ import { runInside } from "../model/meter.ts";
 import { ObserverRegistry, tellObservers } from "../runtime/observers.ts";
 import type { Observed, RunEvent } from "../runtime/record/event.ts";
 import { type ClaimOptions, type Journal, readEvents } from "../runtime/record/journal.ts";
+import { type Signal, signalMessage } from "../runtime/record/signals.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { recordedState } from "../runtime/snapshot/snapshot.ts";
@@ -19,7 +20,7 @@ import type { RemoteRequest, RemoteRuns } from "./remote-runs.ts";
 import { changeRun, resumeRun } from "./resume.ts";
 import type { Reserve, Roster } from "./roster.ts";
 import { idleControls, Run, type RunControls } from "./run.ts";
-import type { ResumeOptions } from "./team-options.ts";
+import type { ResumeOptions, SignalOptions } from "./team-options.ts";
 import { takeWarm, type WarmRun } from "./warm-states.ts";
 
 /** The bounds of a run, apart from its roles. */
@@ -93,10 +94,6 @@ export class Runs {
       const roles = await present({ runId, signal });
       return { ...bounds, roles, reserve: await this.reserve.of({ runId, signal }, roles) };
     };
-  }
-
-  now(): number {
-    return (this.parts.options.clock ?? systemClock).now();
   }
 
   find(id: string): Run | undefined {
@@ -241,19 +238,20 @@ export class Runs {
   }
 
   /** Records a signal, and resumes a run at rest that waits for it, here or by a worker of the driver. Returns the run if it is under way here. */
-  async signal(id: string, message: Message, o: ResumeOptions, run?: Run): Promise<Run | undefined> {
+  async signal(runId: string, { name, value }: Signal, { id, ...o }: SignalOptions, run?: Run): Promise<Run | undefined> {
+    const { options, ...parts } = this.parts;
+    const { clock = systemClock, driver } = options;
+    const change = publishing(signalMessage(name, value, { id, now: clock.now() }));
     // Bad bounds are refused before the signal is recorded.
     this.#boundsOf(o);
-    const receipt = await (run === undefined ? this.change(id, publishing(message), o) : run.change(publishing(message), o));
-    const known = this.find(id);
-    if (!receipt.waits) return known;
+    const { waits } = await (run === undefined ? this.change(runId, change, o) : run.change(change, o));
+    const known = this.find(runId);
+    if (!waits) return known;
     // It comes to rest without the signal.
     await known?.result;
-    const { name, journal, mask, options } = this.parts;
-    const { driver } = options;
-    if (driver === undefined) return this.launch({ id, options: o, drive: (claimed) => resumeRun(claimed, o) });
+    if (driver === undefined) return this.launch({ id: runId, options: o, drive: (claimed) => resumeRun(claimed, o) });
     const { submitRun } = await import("./run-driver.ts");
-    await submitRun({ name, journal, mask, driver }, { runId: id, idea: undefined, about: undefined });
+    await submitRun({ ...parts, driver }, { runId, idea: undefined, about: undefined });
     return undefined;
   }
 

@@ -25,7 +25,6 @@ import { poolsFor } from "./bounds.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt } from "./publishing.ts";
-import { signalMessage } from "../runtime/record/signals.ts";
 import { answering, isGiven } from "./answering.ts";
 import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
 import { Reserve, rolesNone, Roster } from "./roster.ts";
@@ -275,9 +274,9 @@ export class Team {
   }
 
   /**
-   * Sends a signal to a run of the journal. It ends the oldest wait of this name, and resumes a run that has ended as `waiting` for it; else it is kept
-   * for a later wait. A team with a driver gives the run to the workers. Resolves when it is recorded. A signal of a known id is recorded once, so a sender can repeat it. If another process owns
-   * the run, that process gets the signal. Ids belong to a run: another run does not know them.
+   * Sends a signal to a run of the journal. It ends a wait for this name, and resumes a run that has ended as `waiting` for it, here or by a worker of
+   * the team's driver; else it is kept for a later wait. Resolves when it is recorded. A signal of a known id is recorded once, so a sender can repeat
+   * it. If another process owns the run, that process gets the signal. Ids belong to a run: another run does not know them.
    *
    * @param value any JSON value; default null
    * @returns the run, if it is under way in this team or was resumed
@@ -286,8 +285,7 @@ export class Team {
    */
   async signal(runId: string, name: string, value?: Json, o: SignalOptions = {}): Promise<Run | undefined> {
     checkKnownOptions("signal", o, signalOptions);
-    const { id, ...more } = o;
-    return this.#runs.signal(runId, signalMessage(name, value, { id, now: this.#now() }), more);
+    return this.#runs.signal(runId, { name, value }, o);
   }
 
   /** Erases what a user, a conversation or a tenant has said: see {@link forget}. Pass the stores that a function of a role creates. */

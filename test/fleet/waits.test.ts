@@ -12,7 +12,8 @@ const Wait = defineAction({
   name: "Wait",
   run: async (ctx) => {
     await ctx.sleep(30 * DAY);
-    return `got ${await ctx.waitFor("go", { timeout: 30 * DAY }).catch((error: { code: string }) => error.code)}`;
+    const value = await ctx.waitFor("go", { timeout: 30 * DAY }).catch((error: { code: string }) => error.code);
+    return `got ${JSON.stringify(value)}`;
   },
 });
 
@@ -44,6 +45,6 @@ test("a worker continues a run at the end of a sleep, and at a signal of another
   await worker.drain();
   const said = async (id: string): Promise<unknown> =>
     (await eventsOf(journal, id)).flatMap((event) => (event.type === "act.ended" ? event.said.map(({ message }) => message.content) : []));
-  expect([await said("signalled"), await said("late")]).toEqual([["got home"], ["got WAIT_TIMEOUT"]]);
+  expect([await said("signalled"), await said("late")]).toEqual([['got "home"'], ['got "WAIT_TIMEOUT"']]);
   expect(await driver.list({ limit: 9 })).toEqual([]);
 });

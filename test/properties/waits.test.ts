@@ -108,14 +108,16 @@ test("whatever comes when, each wait ends once, by a signal or after its time (S
     const ends = events.flatMap((event) => (event.type === "step.ended" && event.retry !== true ? [event] : []));
     const names = ends.map(({ act, key }) => `${act} ${key}`);
     expect(new Set(names).size).toBe(names.length);
+    const sent = events.flatMap((event) => (event.type === "message" && event.message.causeBy === "<signal>" ? [event.message] : []));
+    const timeOf = (signal: string): number => sent.find(({ id }) => id === signal)?.timestamp ?? Infinity;
     const taken: Record<string, string[]> = { a: [], b: [] };
     for (const { act, key, value, at, byDeadline } of ends) {
       const { request, deadline = Infinity } = starts.get(`${act} ${key}`) ?? {};
       const { wait = "" } = request as { readonly wait?: string };
       if (byDeadline === true) expect([value, at >= deadline]).toEqual([null, true]);
       else taken[wait]?.push((value as { readonly signal: string }).signal);
+      if (byDeadline !== true) expect(timeOf((value as { readonly signal: string }).signal)).toBeLessThanOrEqual(deadline);
     }
-    const sent = events.flatMap((event) => (event.type === "message" && event.message.causeBy === "<signal>" ? [event.message] : []));
     expect(new Set(sent.map(({ id }) => id)).size).toBe(sent.length);
     for (const [name, ids] of Object.entries(taken)) {
       const came = sent.flatMap(({ id, metadata }) => (metadata["signal"] === name ? [id] : []));

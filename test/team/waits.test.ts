@@ -12,6 +12,7 @@ import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { Team } from "../../src/team/team.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { simulatedProcesses } from "../simulated-processes.ts";
 
 const DAY = 86_400_000;
 
@@ -170,6 +171,18 @@ describe("a wait past its timeout", () => {
     expect(said(await run!.result)).toEqual([1]);
   });
 
+  test("does not take a signal that came too late, which is kept for the next wait", async () => {
+    const twice = waiting("Ann", async (ctx) => {
+      const first = await ctx.waitFor("n", { timeout: DAY }).catch((error: { code: string }) => error.code);
+      return [first, await ctx.waitFor("n")];
+    });
+    const { team, clock } = teamOf([twice]);
+    await team.run("go", { id: "r" }).result;
+    await clock.advance(2 * DAY);
+    const run = await team.signal("r", "n", 1);
+    expect(said(await run!.result)).toEqual([["WAIT_TIMEOUT", 1]]);
+  });
+
   test("fails its activation, which a retry does not begin to wait again", async () => {
     const failing = waiting("Ann", (ctx) => ctx.waitFor("approved", { timeout: DAY }));
     const { team, clock, journal } = teamOf([failing], { onFailure: "stop" });
@@ -217,6 +230,20 @@ test("a wait that ends while another role works lets its role act beside it (Sch
   await run.started;
   await run.signal("approved", 1);
   expect(new Set(said(await run.result))).toEqual(new Set([1, "done"]));
+});
+
+test("a signal to a run of another process goes to its owner, which continues", async () => {
+  const [clock, journal] = [simulatedClock(1_000), memoryJournal()];
+  const host = simulatedProcesses(journal);
+  const [owner, sender] = [host.start(), host.start()].map(
+    ({ journal: seen }) => new Team({ roles: [waiting("Ann", (ctx) => ctx.waitFor("n"))], seed: 1, clock, journal: seen }),
+  );
+  const run = owner!.run("go", { id: "r", wait: true });
+  await run.started;
+  expect(await sender!.signal("r", "n", 7, { id: "a" })).toBeUndefined();
+  expect(said(await run.result)).toEqual([7]);
+  // A sender whose receipt was lost repeats it to whoever has the run.
+  expect(await sender!.signal("r", "n", 7, { id: "a" })).toBeUndefined();
 });
 
 test("two waits of one name take two signals (Persons.H5)", async () => {

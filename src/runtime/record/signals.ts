@@ -31,9 +31,9 @@ const SIGNAL_ID = /^[^#]{1,200}$/;
 /** The part of a question that says how a wait ends. */
 type Wait = Pick<PendingQuestion, "wait" | "form" | "deadline">;
 
-interface Signal {
+export interface Signal {
   readonly name: string;
-  readonly value: Json;
+  readonly value: Json | undefined;
 }
 
 /** @throws UsageError `WAIT_INVALID`, `SIGNAL_INVALID`; NotJsonError */
@@ -59,7 +59,7 @@ export function signalMessage(
 export function signalIn({ causeBy, metadata, instructContent }: Message): Signal | undefined {
   const { signal: name } = metadata;
   if (causeBy !== SIGNAL || !isText(name)) return undefined;
-  return { name, value: isRecord(instructContent) ? ((instructContent["value"] ?? null) as Json) : null };
+  return { name, value: isRecord(instructContent) ? (instructContent["value"] as Json) : null };
 }
 
 export function keepSignal({ signals }: RunState, message: Message): void {
@@ -76,9 +76,9 @@ export function takeSignal({ signals }: RunState, { request }: StepStarted, answ
   else signals.delete(wait);
 }
 
-/** Returns the kept signals that end a wait, the oldest first. */
-export function signalsFor(signals: RunState["signals"], { wait = "", form }: Wait): readonly Message[] {
-  return (signals.get(wait) ?? []).filter((message) => faultsOf(message, form).length === 0);
+/** Returns the kept signals that end a wait, the oldest first. One that came after its deadline is too late. */
+export function signalsFor(signals: RunState["signals"], { wait = "", form, deadline = Infinity }: Wait): readonly Message[] {
+  return (signals.get(wait) ?? []).filter((message) => message.timestamp <= deadline && faultsOf(message, form).length === 0);
 }
 
 function faultsOf(message: Message, form: Wait["form"]): ReturnType<typeof answerFaults> {
@@ -105,9 +105,10 @@ export function isWait(control: unknown): control is WaitingError {
   return control instanceof WaitingError && (control.data as { readonly wait?: string }).wait !== undefined;
 }
 
-/** True for a signal that ends an open wait of a run. */
+/** True for a signal for which an open wait of a run is over. */
 export function isAwaited(state: RunState, message: Message): boolean {
-  return openWaits(state).some((wait) => signalsFor(state.signals, wait).some(({ id }) => id === message.id));
+  const name = signalIn(message)?.name;
+  return openWaits(state).some((wait) => wait.wait === name && isWaitOver(state, wait, message.timestamp));
 }
 
 /** @throws JournalError `RUN_FINISHED`; UsageError `SIGNAL_INVALID`; QueueFullError `SIGNALS_FULL` */
@@ -118,18 +119,14 @@ export function admitSignal(state: RunState, message: Message): void {
   if (isFinished(state))
     throw new JournalError(
       "RUN_FINISHED",
-      `Expected a run that can wait for the signal ${name}, but ${state.runId} has finished. Signal a run that waits.`,
+      `Expected a run that can wait for ${name}, but ${state.runId} has finished. Signal one that waits.`,
     );
-  const faults = openWaits(state).flatMap((wait) => (wait.wait === signal.name ? [faultsOf(message, wait.form)] : []));
-  const [first] = faults;
-  if (first !== undefined && faults.every((found) => found.length > 0))
-    throw new UsageError(
-      "SIGNAL_INVALID",
-      `Expected a value that fits the wait for the signal ${name}, which stays open. ${faultsText(first)}`,
-      {
-        data: { faults: first },
-      },
-    );
+  const open = openWaits(state).filter(({ wait, deadline = Infinity }) => wait === signal.name && message.timestamp <= deadline);
+  const [faults = [], ...others] = open.map(({ form }) => faultsOf(message, form));
+  if (faults.length > 0 && others.every((found) => found.length > 0)) {
+    const expected = `Expected a value that fits the wait for the signal ${name}, which stays open`;
+    throw new UsageError("SIGNAL_INVALID", `${expected}. ${faultsText(faults)}`, { data: { faults } });
+  }
   const kept = [...state.signals.values()].reduce((sum, { length }) => sum + length, 0);
   if (kept < MOST_KEPT) return;
   const expected = `Expected room for the signal ${name}, but run ${state.runId} keeps ${kept} signals that no role has waited for`;

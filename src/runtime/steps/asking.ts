@@ -173,13 +173,6 @@ async function awaitingAll<T>(whose: string, door: StepDoor, effect: HandingEffe
   return value;
 }
 
-/** Advice on methods that an effect does not have. */
-const OUTSIDE: { readonly [method: string]: string } = {
-  recall: "Recall before the step.",
-  sleep: "Sleep before or after the step.",
-  waitFor: "Wait before or after the step.",
-};
-
 /**
  * Detects an effect that starts a step through the outer context. It owns the flag that an effect is beginning.
  *
@@ -188,6 +181,7 @@ const OUTSIDE: { readonly [method: string]: string } = {
  */
 function nestingOf(act: string) {
   let isBeginning = false;
+  const isDoors = (method: string): boolean => method !== "recall" && method !== "sleep" && method !== "waitFor";
   return {
     begin<T>(effect: () => T): T {
       const wasBeginning = isBeginning;
@@ -203,7 +197,7 @@ function nestingOf(act: string) {
       throw new UsageError(
         "STEP_NESTED",
         `Expected the effect of a step of ${act} to use the step port passed to it, got ${method} of the outer context: ` +
-          `it would wait for its own step forever. ${OUTSIDE[method] ?? `Write (door) => door.${method}(...).`}`,
+          `it would wait for its own step forever. ${isDoors(method) ? `Write (door) => door.${method}(...).` : `Call ${method} before the step.`}`,
       );
     },
   };

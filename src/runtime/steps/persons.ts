@@ -65,7 +65,7 @@ export class Persons {
       // A wait that continues begins no further try until it is over.
       const isNew = attempts.current?.try === 0;
       if (isNew) await attempts.open(0);
-      const message = signalsFor(signals, ready).find(({ id }) => (this.#taken.get(id) ?? key) === key);
+      const message = signalsFor(signals, { ...ready, deadline: until }).find(({ id }) => (this.#taken.get(id) ?? key) === key);
       if (message !== undefined) {
         this.#taken.set(message.id, key);
         return { signal: message.id, value: signalIn(message)?.value ?? null };
