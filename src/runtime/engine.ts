@@ -16,7 +16,7 @@ import type { Announcer, Tell } from "./observers.ts";
 import type { ChoiceMade, MessagePublished } from "./record/event.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { isWaitOver, isWait, signalIn, waitsOf } from "./record/signals.ts";
-import { hasMail, isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
+import { hasMail, isGrave, isSuspicious, roleOf, type RunState } from "./record/run-state.ts";
 import { Lane, type LaneTools } from "./lane/lane.ts";
 import { failPoisoned } from "./poisoned.ts";
 import type { RoleMemory } from "./role-memories.ts";
@@ -221,10 +221,15 @@ export class Engine {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
   }
 
-  /** True if a signal or the clock has ended a wait of a role. */
+  /** The roles with an open activation. */
+  get openRoles(): readonly RoleState[] {
+    return [...this.state.open].map((name) => roleOf(this.state, name));
+  }
+
+  /** True for a role that may continue, because a signal or the clock has ended a wait of it. */
   isWoken(role: RoleState): boolean {
     const { clock } = this.#parts;
-    return waitsOf(role).some((wait) => isWaitOver(this.state, wait, clock.now()));
+    return this.mayAct(role) && waitsOf(role).some((wait) => isWaitOver(this.state, wait, clock.now()));
   }
 
   /** Calls `wake` when the first wait of these roles is due. The returned function cancels it. */

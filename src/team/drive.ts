@@ -11,7 +11,7 @@ import { holdKey } from "../runtime/record/apply-steps.ts";
 import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import { type Claim, type Journal, readEvents } from "../runtime/record/journal.ts";
 import { isFinished, roundsOf, type RunState } from "../runtime/record/run-state.ts";
-import { isWait, isWaitOver, openWaits } from "../runtime/record/signals.ts";
+import { isWait } from "../runtime/record/signals.ts";
 import { turnCount } from "../runtime/record/turn-count.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunFailure } from "../runtime/run-failure.ts";
@@ -128,7 +128,13 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
   for (;;) {
     const end: RunEnd =
       failure === undefined ? await environment.drive(boundsOf(run)) : { reason: "interrupted", failure, control: undefined };
-    if (waitsForRetired(end, state) || (await isWoken(run, environment, end))) continue;
+    const isWoken = end.control instanceof WaitingError && environment.engine.openRoles.some((role) => environment.engine.isWoken(role));
+    if (end.failure === undefined && (isWoken || waitsForRetired(end, state))) continue;
+    if (run.waits === true && end.failure === undefined && isWait(end.control)) {
+      const isQuiet = ![...state.ready].some((role) => role.open === undefined && environment.engine.mayAct(role));
+      if (isQuiet) await untilNews(run, environment);
+      continue;
+    }
     const isIdle = end.reason === "idle" && end.failure === undefined && end.control === undefined;
     entry.isOver = !isIdle;
     await run.conclude?.(await reasonOf(environment, end));
@@ -139,26 +145,21 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
   }
 }
 
-/** True if a wait of the run is over. A run that waits here does so until one is, or until a change or a stop comes from outside. */
-async function isWoken(run: Drive, environment: Environment, { failure, control }: RunEnd): Promise<boolean> {
-  const { options, state, controls, waits = false } = run;
-  const { clock = systemClock } = options;
-  const open = failure === undefined && isWait(control) ? openWaits(state) : [];
-  if (open.some((wait) => isWaitOver(state, wait, clock.now()))) return true;
-  if (!waits || open.length === 0) return false;
-  await environment.log.durable();
-  const due = Math.min(...open.map(({ deadline = Infinity }) => deadline));
-  await new Promise<void>((resolve) => {
+/** Resolves when the first wait of a run is due, or when a change or a stop comes from outside. */
+function untilNews({ controls: { signal } }: Drive, environment: Environment): Promise<void> {
+  const { engine } = environment;
+  return new Promise((resolve) => {
     const leave = (["message", "role.hired", "role.retired"] as const).map((type) => environment.on(type, () => left()));
-    leave.push(onAbort(controls.signal, () => left()));
-    if (due < Infinity) leave.push(clock.timer(Math.max(0, due - clock.now()), () => left()));
+    leave.push(
+      onAbort(signal, () => left()),
+      engine.whenDue(engine.openRoles, () => left()),
+    );
     const left = (): void => {
       for (const stop of leave) stop();
       resolve();
     };
-    if (controls.signal.aborted) left();
+    if (signal.aborted) left();
   });
-  return true;
 }
 
 async function reasonOf({ log }: Environment, { failure, control }: RunEnd): Promise<unknown> {
@@ -167,8 +168,8 @@ async function reasonOf({ log }: Environment, { failure, control }: RunEnd): Pro
 }
 
 /** True if the run ended because of a question whose role was retired meanwhile. */
-function waitsForRetired({ failure, control }: RunEnd, { roles }: RunState): boolean {
-  if (failure !== undefined || !(control instanceof WaitingError)) return false;
+function waitsForRetired({ control }: RunEnd, { roles }: RunState): boolean {
+  if (!(control instanceof WaitingError)) return false;
   const { role } = control.data as { readonly role: string };
   const asker = roles.get(role);
   return asker !== undefined && !asker.isHired && asker.waiting === 0;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "../../src/kernel/json.ts";
+import { createMessage } from "../../src/message/message.ts";
 import { defineAction } from "../../src/role/action.ts";
 import type { ActionContext } from "../../src/role/context.ts";
 import { retry } from "../../src/role/failure-policy.ts";
@@ -274,6 +275,16 @@ test("a wait is no question to a person", async () => {
   expect([status, questions.length]).toEqual(["waiting", 1]);
   const run = await team.answer("r", questions[0]!.id, "yes").catch((error: { code: string }) => error.code);
   expect(run).toBe("OPTION_INVALID");
+});
+
+test("a run that waits here hears messages and hires", async () => {
+  const { team } = teamOf([waiting("Ann", (ctx) => ctx.waitFor("n"))]);
+  const run = team.run("go", { wait: true });
+  await run.started;
+  await run.hire(waiting("Bob", async (ctx) => ctx.text));
+  await run.publish(createMessage("psst", { sendTo: "Bob" }));
+  await run.signal("n", 1);
+  expect(new Set(said(await run.result))).toEqual(new Set([1, "psst"]));
 });
 
 test("a run that waits here can be stopped", async () => {
