@@ -234,6 +234,17 @@ describe("a role's context", () => {
     expectTypeOf(of).toBeCallableWith({} as RoleContext);
   });
 
+  test("waits for values of the type of a schema", () => {
+    const of = (rc: RoleContext): void => {
+      expectTypeOf(rc.waitFor("paid")).resolves.toEqualTypeOf<Json>();
+      expectTypeOf(rc.waitFor("paid", { schema: z.object({ amount: z.number() }) })).resolves.toEqualTypeOf<{ amount: number }>();
+      expectTypeOf(rc.sleep("2031-05-01")).resolves.toEqualTypeOf<void>();
+      // @ts-expect-error a time is no object
+      void rc.sleep({ days: 3 });
+    };
+    void of;
+  });
+
   test("makes messages of the type of what they carry, and tells who will hear them", () => {
     const of = (rc: RoleContext): void => {
       expectTypeOf(rc.message("x", { instructContent: { a: 1 } })).toEqualTypeOf<Message<{ a: number }>>();
