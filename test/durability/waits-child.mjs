@@ -23,7 +23,7 @@ const roles = Array.from({ length: ROLES }, (_, nth) =>
         run: async (ctx) => {
           if (nth % 2 === 0) await ctx.sleep((nth + 1) * DAY);
           const value = await ctx.waitFor(`s${nth}`, { timeout: 1_000 * DAY });
-          return await ctx.step("note", { nth }, async () => `${nth}: ${String(value)}`);
+          return await ctx.step("note", { nth }, async () => `${nth}: ${JSON.stringify(value)}`);
         },
       }),
     ],

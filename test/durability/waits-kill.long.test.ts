@@ -60,7 +60,7 @@ test("waits of days come to their end once each, through 20 kills", { tags: ["ki
   expect(new Set(taken)).toEqual(new Set(Array.from({ length: 100 }, (_, nth) => `signal-${nth}`)));
   expect([taken.length, sent.length, new Set(sent).size]).toEqual([100, 100, 100]);
   const said = only(events, "act.ended").flatMap(({ said: messages }) => messages.map(({ message }) => message.content));
-  expect(new Set(said)).toEqual(new Set(Array.from({ length: 100 }, (_, nth) => `${nth}: value ${nth}`)));
+  expect(new Set(said)).toEqual(new Set(Array.from({ length: 100 }, (_, nth) => `${nth}: "value ${nth}"`)));
   expect(said).toHaveLength(100);
   figure(`killed ${killed} processes of 150 waits; ${events.length} events`);
 });
