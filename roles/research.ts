@@ -137,7 +137,12 @@ async function searched(ctx: ActionContext, tool: Tool, query: string): Promise<
 function called(ctx: ActionContext, name: string, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<ToolCalled> {
   const effect = async ({ signal, key, mode, step, ask, budget }: EffectDoor): Promise<ToolCalled> => {
     const steps = step as ToolContext["step"];
-    const context = { signal, key, mode, step: steps, ask, budget, clock: ctx.clock, progress: () => {} };
+    const context: ToolContext = {
+      ...{ signal, key, mode, step: steps, ask, budget, clock: ctx.clock, progress: () => {} },
+      get context() {
+        return ctx.context;
+      },
+    };
     const {
       output = null,
       data = null,

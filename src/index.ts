@@ -35,7 +35,7 @@ export { defineTool } from "./tool/tool.ts";
 // Actions and roles.
 export { Action, type ActionOptions, type Awaitable, defineAction, type InputsOf } from "./role/action.ts";
 export type { ActionContext, EffectDoor, RoleContext } from "./role/context.ts";
-export type { Deps } from "./kernel/deps.ts";
+export type { Deps, RunContext } from "./kernel/deps.ts";
 export type { Human } from "./role/human.ts";
 export type { RandomStream } from "./kernel/random.ts";
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
@@ -51,7 +51,9 @@ export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { PendingQuestion } from "./runtime/record/questions.ts";
 export type { RunResult } from "./runtime/run-result.ts";
 export { Team } from "./team/team.ts";
+export type { Conversation } from "./team/conversation.ts";
 export type { Run } from "./team/run.ts";
+export type { SayResult } from "./team/say-result.ts";
 export type { RunOptions, TeamOptions } from "./team/team-options.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 

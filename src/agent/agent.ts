@@ -4,15 +4,17 @@ import { aText, orNothing, readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { throwIfAborted, untilAborted, type StopSignal, stopSignal } from "../kernel/abort.ts";
+import type { RunContext } from "../kernel/deps.ts";
 import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { checkModel } from "../kernel/foreign-models.ts";
 import { guardResult } from "../kernel/run-handle.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
+import type { AgentConversationOptions, Conversation } from "../team/agent-conversation.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Brain, type BrainEnd, type BrainRun } from "./brain.ts";
@@ -42,6 +44,16 @@ const agentOptions: Known<AgentOptions> = {
   memory: kinds.object,
   terminate: kinds.boolean,
 };
+
+/** Options of one run of an agent. */
+export interface AgentRunOptions {
+  /** Stops the run. */
+  readonly signal?: AbortSignal;
+  /** Values for the tools of this run: see {@link RunContext}. Default: none. */
+  readonly context?: RunContext;
+}
+
+const runOptions: Known<AgentRunOptions> = { signal: kinds.signal, context: kinds.object };
 
 /** The events of a run. Every reader gets all of them from the start, except text and progress pieces, which late readers miss. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
@@ -116,18 +128,22 @@ export class Agent {
    *
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
-  run(task?: string, o: { readonly signal?: AbortSignal } = {}): AgentRun {
+  run(task?: string, o: AgentRunOptions = {}): AgentRun {
     takes("run of an agent", "task", task, orNothing(aText));
-    checkKnownOptions("run of an agent", o, { signal: kinds.signal });
+    checkKnownOptions("run of an agent", o, runOptions);
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
     const log = new EventLog(agentEventKinds);
     const ending = stopSignal(o.signal);
-    const result = this.#live(task, ending, log);
+    const result = this.#live(task, ending, { log, context: o.context });
     return guardResult({ result, stop: ending.stop, [Symbol.asyncIterator]: () => log.read() }, "agent.run(task)", agentResultMembers);
   }
 
-  async #live(task: string | undefined, { signal, end }: StopSignal, log: EventLog<AgentEvent>): Promise<AgentResult> {
+  async #live(
+    task: string | undefined,
+    { signal, end }: StopSignal,
+    { log, context }: { readonly log: EventLog<AgentEvent>; readonly context: RunContext | undefined },
+  ): Promise<AgentResult> {
     this.#move("start", log);
     let run: BrainRun | undefined;
     let ended: Ended;
@@ -140,7 +156,7 @@ export class Agent {
         if (event.type === "step.started") this.#move("step", log);
         log.add(event);
       };
-      run = this.#brain.work(this.memory, { tell, signal }, inner);
+      run = this.#brain.work(this.memory, { tell, signal, ...defined({ context }) }, inner);
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed((await inner?.interruption()) ?? error, signal);
@@ -153,6 +169,18 @@ export class Agent {
     log.add({ type: "run.ended", result });
     log.end();
     return result;
+  }
+
+  /**
+   * Returns the conversation of that id with this agent, kept by a journal over restarts: each answer of its model and each call of a tool is recorded, and
+   * paid once. What this agent has in its memory is no part of it. A question for a permission waits if the agent has neither `approve` nor `ask`.
+   *
+   * @throws UsageError `AGENT_INVALID` with an own memory; `OPTION_INVALID`
+   */
+  async conversation(id: string, o: AgentConversationOptions): Promise<Conversation> {
+    // Loaded here because most agents work without a journal.
+    const { conversationWith } = await import("../team/agent-conversation.ts");
+    return conversationWith(this, this.#options, id, o);
   }
 
   #move(name: AgentMove, log: EventLog<AgentEvent>): void {

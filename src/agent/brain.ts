@@ -10,6 +10,7 @@ import { freshStepKey } from "../kernel/id.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { cancellationOf } from "../kernel/cancellation.ts";
+import type { RunContext } from "../kernel/deps.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import { budgetPool, isBudgetPool } from "../model/budget-pool.ts";
@@ -38,9 +39,11 @@ import { StepContext } from "./step-context.ts";
 export interface BrainRunOptions {
   readonly signal?: AbortSignal;
   readonly tell?: (event: AgentEvent) => void;
+  /** Values for the tools of this run: see {@link RunContext}. Default: none. */
+  readonly context?: RunContext;
 }
 
-const brainRunOptions: Known<BrainRunOptions> = { signal: kinds.signal, tell: kinds.function };
+const brainRunOptions: Known<BrainRunOptions> = { signal: kinds.signal, tell: kinds.function, context: kinds.object };
 
 /**
  * Runs a net over a memory: it decides which state comes next, counts steps, streams the text, and stops. One brain may think over many
@@ -93,7 +96,7 @@ export class Brain {
     const { toolChoice = "auto", output, steps, news } = this.#options;
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
     const span = spanOf(o.signal, steps === undefined, () => void spender?.close());
-    const context = this.#context(memory, span.signal, o.tell ?? (() => {}), { spender, steps: steps ?? inner });
+    const context = this.#context(memory, span.signal, o, { spender, steps: steps ?? inner });
     const { net, maxSteps } = this;
     return new BrainRun({ net, memory, context, span, inner, maxSteps, output: zodOf(output) as z.ZodType | undefined, toolChoice, news });
   }
@@ -108,18 +111,21 @@ export class Brain {
   #context(
     memory: AgentMemory,
     signal: AbortSignal,
-    tell: (event: AgentEvent) => void,
-    { spender, steps: given }: { readonly spender: PoolSpender | undefined; readonly steps: StepPort | undefined },
+    { tell = () => {}, context: given }: BrainRunOptions,
+    { spender, steps: over }: { readonly spender: PoolSpender | undefined; readonly steps: StepPort | undefined },
   ): StepContext {
     const { model, systemPrompt, tokenLimit } = this.#options;
     const ending = cancellationOf(signal);
     const steps =
-      given === undefined ? directSteps(signal, spender && (() => spender.attempts(ending))) : (spender?.over(given, ending) ?? given);
+      over === undefined ? directSteps(signal, spender && (() => spender.attempts(ending))) : (spender?.over(over, ending) ?? over);
     const policy = this.#policy(meterFor(model)?.policy);
     this.#compaction ??= new Compaction(this.#options.compaction);
     const parts = { model, steps, policy, systemPrompt, memory, signal, tell, compaction: this.#compaction };
     const client = new ModelClient({ ...parts, blind: this.#blind, tally: new RunTally(tokenLimit), step: () => context.step });
-    const context: StepContext = new StepContext({ options: this.#options, memory, client, steps, signal, clock: policy.clock, tell });
+    const context: StepContext = new StepContext({
+      ...{ options: this.#options, memory, client, steps, signal, clock: policy.clock, tell },
+      context: given,
+    });
     return context;
   }
 

@@ -1,5 +1,6 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { RunContext } from "../kernel/deps.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatRequest } from "../model/chat-model.ts";
@@ -27,6 +28,7 @@ interface StepContextParts {
   readonly steps: StepPort;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly context: RunContext | undefined;
   readonly tell: (event: AgentEvent) => void;
 }
 
@@ -124,7 +126,7 @@ export class StepContext implements Mind {
   }
 
   #run(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
-    const { memory, steps, clock, signal, tell, client, options } = this.#parts;
+    const { memory, steps, clock, signal, tell, client, options, context } = this.#parts;
     const { permissions, approve, ask, deps, name, parallelTools } = options;
     return callTools(calls, {
       tools: memory.tools,
@@ -140,6 +142,7 @@ export class StepContext implements Mind {
       concurrency: parallelTools,
       session: memory,
       deps,
+      context,
       opened: (tool) => this.#opened.add(tool),
     });
   }

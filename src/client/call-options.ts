@@ -54,9 +54,11 @@ export const listOptions: Known<ListOptions> = { ...callOptions, limit: kinds.si
 export interface SayOptions extends ContinueCallOptions {
   /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: no one in particular. */
   readonly user?: string;
+  /** Called with notices, such as pieces of answers; some may be missing. Default: none are sent. */
+  readonly onNotice?: (notice: RunNotice) => void;
 }
 
-export const sayOptions: Known<SayOptions> = { ...continueCallOptions, user: kinds.text };
+export const sayOptions: Known<SayOptions> = { ...continueCallOptions, user: kinds.text, onNotice: kinds.function };
 
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {

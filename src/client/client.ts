@@ -29,7 +29,8 @@ import type { Forgotten } from "../team/forget.ts";
 import { unreachedText } from "../kernel/server-answer.ts";
 import { clauseText } from "../kernel/value-text.ts";
 import { sentEvents } from "./event-lines.ts";
-import { type SayResult, talk } from "./say.ts";
+import type { SayResult } from "../team/say-result.ts";
+import { talk } from "./say.ts";
 import { busy, errorIn, good, isPassing, jsonIn, PASSING_STATUS } from "./answers.ts";
 import type {
   ContinueRequest,

@@ -1,26 +1,10 @@
 import { TroupeError } from "../kernel/errors.ts";
-import type { Message } from "../message/message.ts";
 import type { RunEnded } from "../runtime/record/event.ts";
-import { type FailedActivation, noteEnd, type SummaryStatus } from "../runtime/record/run-summary.ts";
-import type { PendingQuestion } from "../runtime/record/questions.ts";
+import { Replies, type SayResult } from "../team/say-result.ts";
 import type { SayOptions } from "./call-options.ts";
 import type { RunClient } from "./client.ts";
 import { errorOf } from "./answers.ts";
 import type { OutsideMessage } from "./wire.ts";
-
-/** The result of words in a conversation. */
-export interface SayResult {
-  /** The messages of the roles. */
-  readonly messages: readonly Message[];
-  /** `open`: the connection was lost before the run came to rest, and it may continue. */
-  readonly status: SummaryStatus;
-  /** The first question to a person that waits for an answer: see `RunClient.answer`. */
-  readonly question?: PendingQuestion;
-  /** The reason why the run did not finish, or why its end is not known. Left out if it finished or a question waits. */
-  readonly error?: TroupeError;
-  /** The activations that failed since the words, also where the run went on without them. Left out without any. */
-  readonly failures?: readonly FailedActivation[];
-}
 
 export interface Words {
   readonly conversation: string;
@@ -31,44 +15,31 @@ export interface Words {
 export async function talk(client: RunClient, words: Words, o: SayOptions): Promise<SayResult> {
   const from = await recorded(client, words, o);
   const { conversation } = words;
-  const { signal } = o;
+  const { signal, onNotice } = o;
   const call = signal === undefined ? {} : { signal };
-  const messages: Message[] = [];
-  const failures = new Map<string, FailedActivation>();
+  const replies = new Replies();
   let end: RunEnded | undefined;
-  const result = (status: SummaryStatus, question?: PendingQuestion, lost?: TroupeError): SayResult => {
-    const error = lost ?? (question === undefined && end?.error !== undefined ? errorOf(end.error) : undefined);
-    return {
-      messages,
-      status,
-      ...(question === undefined ? {} : { question }),
-      ...(error === undefined ? {} : { error }),
-      ...(failures.size === 0 ? {} : { failures: [...failures.values()] }),
-    };
-  };
+  const reason = (): TroupeError | undefined => (end?.error === undefined ? undefined : errorOf(end.error));
   try {
-    for await (const event of client.events(conversation, { ...call, from })) {
-      if (event.type === "act.ended") messages.push(...event.said.map(({ message }) => message));
-      if (event.type === "act.ended" || event.type === "act.failed") noteEnd(failures, event);
+    for await (const event of client.events(conversation, { ...call, from, ...(onNotice === undefined ? {} : { onNotice }) })) {
+      replies.add(event);
       if (event.type === "run.ended") end = event;
       if (event.type === "run.resumed") end = undefined;
     }
-    if (end !== undefined && end.status !== "waiting") return result(end.status);
+    if (end !== undefined && end.status !== "waiting") return replies.result(end.status, undefined, reason());
     const { status, questions = [] } = await client.read(conversation, call);
-    return result(
-      status,
-      questions.find(({ wait }) => wait === undefined),
-    );
+    const question = questions.find(({ wait }) => wait === undefined);
+    return replies.result(status, question, questions.length === 0 ? reason() : undefined);
   } catch (error) {
     // The words are recorded, whatever has become of the connection.
-    if (TroupeError.isInstance(error)) return result(end?.status ?? "open", undefined, error);
+    if (TroupeError.isInstance(error)) return replies.result(end?.status ?? "open", undefined, error);
     throw error;
   }
 }
 
 /** @returns the number of events of the run before the words */
 async function recorded(client: RunClient, { conversation, message }: Words, o: SayOptions): Promise<number> {
-  const { signal, user, ...terms } = o;
+  const { signal, user, onNotice: _onNotice, ...terms } = o;
   const call = signal === undefined ? {} : { signal };
   const by = user === undefined ? {} : { user };
   const known = await unlessCode(client.read(conversation, call), "RUN_UNKNOWN");

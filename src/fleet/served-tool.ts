@@ -44,11 +44,19 @@ function argumentsIn(request: Json, { name }: Tool): Json {
 }
 
 async function ran(tool: Tool, args: unknown, door: StepDoor, context: RoleContext): Promise<ToolEnd> {
-  const { clock, toolDeps: deps, name: role, logger } = context;
+  const { clock, given, name: role, logger } = context;
   const session = {};
   const others = { ask: undefined, model: modelIn(context), progress: (): void => undefined };
   try {
-    return await runTool(tool, args, door, { clock, signal: door.signal, role, session, deps, ...others });
+    return await runTool(tool, args, door, {
+      clock,
+      signal: door.signal,
+      role,
+      session,
+      deps: given?.deps,
+      context: given?.context,
+      ...others,
+    });
   } finally {
     const trouble = await closeTool(tool, session, clock);
     if (trouble !== undefined) logger.warn(trouble);

@@ -26,6 +26,17 @@ export class AbortedError extends ControlError {
   }
 }
 
+/**
+ * A role or a tool reads the context of a run that was given none. Code: `CONTEXT_MISSING`. The run ends as `stopped`, and continues when it is
+ * resumed with a context.
+ */
+export function contextMissing(who: string): ControlError {
+  return new ControlError(
+    "CONTEXT_MISSING",
+    `Expected this run to have a context, because ${who} reads it, got none. A context is not recorded: give it again, with run, resume, fork or replay(..., { context }).`,
+  );
+}
+
 /** Another process owns the run, or may take it. Code: `MOVED`. The run ends here as `moved` and continues elsewhere. */
 export class MovedError extends ControlError {
   readonly isDrained: boolean;

@@ -4,7 +4,7 @@
  */
 import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
-export { AbortedError, BudgetError, ControlError, DifferenceError, MovedError, WaitingError } from "./control-errors.ts";
+export { AbortedError, BudgetError, ControlError, contextMissing, DifferenceError, MovedError, WaitingError } from "./control-errors.ts";
 export { type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
 
 /**

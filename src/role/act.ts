@@ -1,5 +1,5 @@
 import { type AnySchema, zodOf } from "../model/standard-schema.ts";
-import type { Deps } from "../kernel/deps.ts";
+import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
@@ -16,7 +16,7 @@ import { meters } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
 import type { Human } from "./human.ts";
 import type { WaitForOptions } from "./wait.ts";
-import type { ActionContext, AskOptions, CustomState, EffectDoor, JoinMarks, RoleCard, RoleContext } from "./context.ts";
+import type { ActionContext, AskOptions, CustomState, EffectDoor, GivenValues, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
 import type { Said } from "./role.ts";
 
@@ -232,6 +232,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   get deps(): Deps {
     return this.#rc.deps;
+  }
+  get context(): RunContext {
+    return this.#rc.context;
+  }
+  get given(): GivenValues | undefined {
+    return this.#rc.given;
   }
   get plan(): Plan {
     return this.#rc.plan;

@@ -2,13 +2,14 @@ import type { z } from "zod";
 import type { Action } from "./action.ts";
 import type { ActionContext, RoleContext } from "./context.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
-import type { AgentResult } from "../agent/events.ts";
+import type { AgentEvent, AgentResult } from "../agent/events.ts";
 import { ControlError, StepError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import { defined } from "../kernel/value-kind.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
-import { type ChatMessage, toChat } from "../model/chat-message.ts";
+import { ChatMessage, toChat } from "../model/chat-message.ts";
+import { shortResult, toolMessage } from "../tool/tool-result.ts";
 import { ActionView, modelFor } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
@@ -24,10 +25,17 @@ export type RoleAgentOptions = Pick<
   readonly task?: (news: readonly Message[]) => string;
   /** Limit on the messages remembered before the news that the agent gets. Default 200, as MetaGPT's RoleZero. */
   readonly recent?: number;
+  /**
+   * Keeps the calls of its tools in the conversation of the role, each result shortened to 4,000 characters, for its newest 20 answers. Default
+   * false: it remembers its answers alone.
+   */
+  readonly keepCalls?: boolean;
 };
 
 const RECENT = 200;
 const LATER = 1_000;
+const KEPT_RESULT = 4_000;
+const KEPT_ANSWERS = 20;
 
 /**
  * Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. Words of users that come for the
@@ -41,12 +49,13 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   const task = (role.agent?.task ?? said)(rc.news);
   rc.actionStarted?.(cause);
   if (action?.output !== undefined) {
-    const { output, denied } = await typedBy(role, spec, rc, task, action.output);
-    return kept(rc, typedMessage(rc, action, output, denied));
+    const { output, denied, calls } = await typedBy(role, spec, rc, task, action.output);
+    return kept(rc, typedMessage(rc, action, output, denied), calls);
   }
   if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause, ...recipients(rc, action, undefined) }));
-  const { answer, denied } = answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
-  return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }));
+  const { calls, ...result } = await worked(role, spec, rc, task);
+  const { answer, denied } = answerOf(result, rc.name, spec.maxReactLoop);
+  return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }), calls);
 }
 
 function said(news: readonly Message[]): string {
@@ -62,10 +71,18 @@ function toldDenied(denied: AgentResult["denied"]): Pick<MessageFields, "metadat
   return denied.length === 0 ? {} : { metadata: { denied: denied.map(({ tool, why }) => ({ tool, why })) } };
 }
 
-function kept<S>(rc: RoleContext<S>, answer: Message): Message {
+function kept<S>(rc: RoleContext<S>, answer: Message, calls: readonly ChatMessage[] = []): Message {
   rc.memory.add(answer);
+  if (calls.length === 0) return answer;
+  const { workingMemory } = rc;
+  workingMemory.add(rc.message(answer.id, { causeBy: CALLS, instructContent: calls }));
+  const [oldest] = workingMemory.size > KEPT_ANSWERS ? workingMemory.getByAction(CALLS) : [];
+  if (oldest !== undefined) workingMemory.delete(oldest);
   return answer;
 }
+
+/** The cause of the messages of the working memory that hold the calls before an answer. */
+const CALLS = "calls";
 
 async function typedBy<S>(
   role: Role<S>,
@@ -73,9 +90,15 @@ async function typedBy<S>(
   rc: RoleContext<S>,
   task: string,
   schema: z.ZodType,
-): Promise<Pick<AgentResult, "output" | "denied">> {
-  if (role.human) return { output: await rc.ask(task, { schema }), denied: [] };
-  return answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
+): Promise<Pick<Worked, "output" | "denied" | "calls">> {
+  if (role.human) return { output: await rc.ask(task, { schema }), denied: [], calls: [] };
+  const { calls, ...result } = await worked(role, spec, rc, task);
+  return { ...answerOf(result, rc.name, spec.maxReactLoop), calls };
+}
+
+interface Worked extends AgentResult {
+  /** The calls and their results, if the role keeps them. */
+  readonly calls: readonly ChatMessage[];
 }
 
 function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, denied: AgentResult["denied"]): Message {
@@ -87,12 +110,12 @@ function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, de
   });
 }
 
-async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<AgentResult> {
-  const { recent = RECENT, systemPrompt = "", task: _task, ...options } = role.agent ?? {};
+async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<Worked> {
+  const { recent = RECENT, systemPrompt = "", task: _task, keepCalls = false, ...options } = role.agent ?? {};
   const output = spec.actions[0]?.output;
   const memory = new ChatMemory({ maxMessages: recent + LATER });
   const recalled = await rc.recall();
-  memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).map((message) => asHeard(rc, message)));
+  memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).flatMap((message) => asRemembered(rc, message)));
   const agent = new Agent({
     ...options,
     name: rc.name,
@@ -102,15 +125,31 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     memory,
     maxSteps: spec.maxReactLoop,
     clock: rc.clock,
-    ...defined({ output, deps: rc.toolDeps }),
+    ...defined({ output, deps: rc.given?.deps }),
     news: () => heard(rc),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
   });
-  const run = agent.run(task, { signal: rc.signal });
-  for await (const event of run) if (event.type === "warning") rc.logger.warn(event.text);
-  return run.result;
+  const run = agent.run(task, { signal: rc.signal, ...defined({ context: rc.given?.context }) });
+  const calls: ChatMessage[] = [];
+  for await (const event of run) {
+    if (event.type === "warning") rc.logger.warn(event.text);
+    if (keepCalls) calls.push(...callsIn(event));
+  }
+  return { ...(await run.result), calls };
+}
+
+function callsIn(event: AgentEvent): readonly ChatMessage[] {
+  if (event.type === "call.ended") return [toolMessage({ ...event, result: shortResult(event.result, KEPT_RESULT) })];
+  return event.type === "reply.ended" && event.calls.length > 0 ? [ChatMessage.fromToolCalls(event.calls, event.text)] : [];
+}
+
+/** The calls before an answer of the role come with it. */
+function asRemembered<S>(rc: RoleContext<S>, message: Message): readonly ChatMessage[] {
+  if (message.sentFrom !== rc.name) return [asHeard(rc, message)];
+  const calls = rc.workingMemory.getByAction(CALLS).find(({ content }) => content === message.id)?.instructContent;
+  return [...((calls ?? []) as readonly ChatMessage[]), asHeard(rc, message)];
 }
 
 function heard<S>(rc: RoleContext<S>): readonly ChatMessage[] {
@@ -125,8 +164,10 @@ function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
 }
 
 function asHeard<S>({ name }: RoleContext<S>, message: Message): ChatMessage {
+  // With its own name before them, a model writes it before its next words too.
+  if (message.sentFrom === name && message.role === "assistant") return ChatMessage.assistant(message.content);
   const chat = toChat(message);
-  return message.sentFrom === name || chat.role !== "assistant" ? chat : { ...chat, role: "user" };
+  return chat.role === "assistant" ? { ...chat, role: "user" } : chat;
 }
 
 function answerOf(result: AgentResult, name: string, maxSteps: number): AgentResult {

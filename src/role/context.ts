@@ -1,5 +1,5 @@
 import type { AnySchema, ValueOf } from "../model/standard-schema.ts";
-import type { Deps } from "../kernel/deps.ts";
+import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
@@ -83,6 +83,12 @@ export interface EffectDoor extends StepDoor {
   readonly budget: BudgetPool;
 }
 
+/** What a program gives to roles and tools; never recorded. */
+export interface GivenValues {
+  readonly deps: Deps | undefined;
+  readonly context: RunContext | undefined;
+}
+
 export interface JoinMarks {
   /** @param reaction the index of the reaction in the role's list */
   consumed(reaction: number): Readonly<Record<string, string>> | undefined;
@@ -109,6 +115,8 @@ export interface RoleContext<S = CustomState> {
   state: S;
   /** The `deps` of the team or the environment. @throws UsageError `DEPS_MISSING` */
   readonly deps: Deps;
+  /** The `context` of this run, as the caller gave it. @throws ControlError `CONTEXT_MISSING`: the run ends as `stopped`, and can be resumed with a context */
+  readonly context: RunContext;
   plan: Plan;
   readonly joins: JoinMarks;
   readonly signal: AbortSignal;
@@ -182,8 +190,8 @@ export interface RoleContext<S = CustomState> {
   readonly human: Human;
   /** The role's identity and its colleagues, as in the prompt of its model. */
   readonly introduction: string;
-  /** {@link deps} for the tools of the role; undefined if there are none. @internal */
-  readonly toolDeps?: Deps | undefined;
+  /** What the tools of the role get. @internal */
+  readonly given?: GivenValues | undefined;
   /** For code of the activation that starts agents, flows and teams, or asks other models. @internal */
   readonly meter?: Meter | undefined;
   /** For time limits only: the record of a run must not depend on it. @internal */

@@ -67,6 +67,7 @@ const agentOptions: Known<RoleAgentOptions> = {
   compaction: kinds.checked,
   terminate: kinds.boolean,
   systemPrompt: kinds.text,
+  keepCalls: kinds.boolean,
   recent: kinds.count,
   task: kinds.function,
 };

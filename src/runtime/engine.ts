@@ -7,7 +7,7 @@ import { UserFeedback } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
-import type { Deps } from "../kernel/deps.ts";
+import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import { type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
@@ -41,6 +41,7 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly funds: Funds | undefined;
   readonly messageLimit: number;
   readonly deps: Deps | undefined;
+  readonly context: RunContext | undefined;
   readonly failsOnDead: boolean;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
@@ -63,6 +64,7 @@ export class Engine {
   readonly directory: Directory;
   readonly logger: Logger;
   readonly deps: Deps | undefined;
+  readonly context: RunContext | undefined;
   readonly failsOnDead: boolean;
   readonly messageLimit: number;
   readonly tell: Tell;
@@ -94,6 +96,7 @@ export class Engine {
     this.directory = parts.hired.directory;
     this.logger = parts.logger;
     this.deps = parts.deps;
+    this.context = parts.context;
     this.failsOnDead = parts.failsOnDead;
     this.messageLimit = parts.messageLimit;
     this.tell = parts.announcer.telling;

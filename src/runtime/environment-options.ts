@@ -2,7 +2,7 @@ import type { Shape } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import type { Deps } from "../kernel/deps.ts";
+import type { Deps, RunContext } from "../kernel/deps.ts";
 import { anEffectPort, type EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -180,6 +180,7 @@ export interface RunBacking {
   /** Accounts with the pools that bound the run. */
   readonly funds?: Funds | undefined;
   readonly requirePrice?: boolean;
+  readonly context?: RunContext | undefined;
   readonly resumed?: () => Promise<void> | undefined;
   /** Another source of answers to steps. Default: none. */
   readonly past?: AnswerSource;

@@ -130,7 +130,12 @@ export class Environment {
       logger,
       mask,
       ...{ funds: backing.funds, past: backing.past, resumed: backing.resumed },
-      ...{ deps: options.deps, effects: options.effects ?? localEffects, failsOnDead: options.onDeadAddress === "fail" },
+      ...{
+        deps: options.deps,
+        context: backing.context,
+        effects: options.effects ?? localEffects,
+        failsOnDead: options.onDeadAddress === "fail",
+      },
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       mode: backing.mode ?? "live",
       edges: backing.edges === undefined ? loaderOf(options.edges, () => this.engine) : () => backing.edges,

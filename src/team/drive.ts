@@ -1,6 +1,7 @@
 import { JournalError, MovedError, stepErrorFrom, WaitingError } from "../kernel/errors.ts";
 import { onAbort } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
+import type { RunContext } from "../kernel/deps.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { Funds, type Spender } from "../model/funds.ts";
@@ -45,6 +46,7 @@ export interface TeamRun extends TeamParts, ClaimedRun {
   readonly crew: Crew;
   /** The idea given with the id of a known run. The caller wants the outcome, so an old outcome is no error. */
   readonly idea?: Message;
+  readonly context?: RunContext | undefined;
 }
 
 export interface Drive extends TeamRun {
@@ -205,7 +207,7 @@ export function recordedResult(state: RunState, mask: Mask): RunResult {
 }
 
 function environmentOf(
-  { options, journal, controls, crew, state, past, epoch }: TeamRun & Pick<Drive, "past">,
+  { options, journal, controls, crew, state, past, epoch, context }: TeamRun & Pick<Drive, "past">,
   { funds, snapshots }: Pick<RunBacking, "funds" | "snapshots"> = {},
 ): Environment {
   const { limits } = crew;
@@ -217,6 +219,7 @@ function environmentOf(
       observers: controls.observers,
       owned: { journal, epoch },
       funds,
+      context,
       requirePrice: isBound && options.allowUnpriced !== true,
       resumed: controls.resumed,
       grew: controls.grew,

@@ -1,3 +1,4 @@
+import type { RunContext } from "../kernel/deps.ts";
 import { termsOf } from "../runtime/schedulers/scheduler.ts";
 import { Environment } from "../runtime/environment.ts";
 import { Replay, type ReplayParts } from "../runtime/replay/replay.ts";
@@ -13,6 +14,7 @@ import { recordedResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
 
 export interface RecordedRun extends TeamParts {
+  readonly context?: RunContext | undefined;
   readonly scratch: Journal;
   readonly crew: Crew;
   readonly controls: RunControls;
@@ -52,7 +54,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
 }
 
 async function environmentOf(
-  { options, journal, scratch, controls }: RecordedRun,
+  { options, journal, scratch, controls, context }: RecordedRun,
   state: RunState,
   parts: Pick<ReplayParts, "sharedTo" | "isOurs">,
 ): Promise<Environment> {
@@ -66,6 +68,7 @@ async function environmentOf(
       observers: controls.observers,
       owned: { journal: scratch, epoch: (await scratch.claim(controls.id)).epoch },
       grew: controls.grew,
+      context,
       mode: "replay",
       past: replay,
       edges: replay,

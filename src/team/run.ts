@@ -75,7 +75,7 @@ const resultMembers: OfResult & ResultMembers = {
  * A run under way, returned by {@link Team.run}. `result` never rejects: its status and error show how the run ended. Iterate a run to get
  * its events, from the first one, also after it has ended.
  *
- * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
+ * Run.H1 (`since`): an iterator yields all durable events in order, and ends when the run has ended.
  * Run.H2 (`stop`, `drain`): activations that are under way stay open, so that the run can be resumed.
  * Run.H3 (`publish`): a message that comes while the run is driven is recorded before the end of the run, which continues; a later message is
  * recorded after the end, and waits for a resume.
@@ -156,8 +156,13 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#grew();
   }
 
-  async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
-    let next = 0;
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.since(0);
+  }
+
+  /** Yields the events from number `first` on. @internal */
+  async *since(first: number): AsyncGenerator<RunEvent, void, void> {
+    let next = first;
     for (;;) {
       const phase = this.#phase;
       const growth = this.#growth;

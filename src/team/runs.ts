@@ -157,7 +157,7 @@ export class Runs {
     const attempt = async (): Promise<RunResult | undefined> => {
       try {
         return await this.claimed(id, { signal, lost, take: onOwned === "take", prepare, conclude }, async (run) =>
-          drive({ ...this.parts, ...run, controls, crew: await crew(signal) }),
+          drive({ ...this.parts, ...run, controls, crew: await crew(signal), context: options.context }),
         );
       } catch (error) {
         if (isOwner || onOwned === "refuse" || !isOwned(error) || this.parts.journal.command === undefined) throw error;

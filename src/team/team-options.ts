@@ -2,6 +2,7 @@ import type { Shape } from "../kernel/argument.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
+import type { RunContext } from "../kernel/deps.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -102,6 +103,8 @@ export interface ResumeOptions {
    * recorded, and applies to resumes and forks. Default: the budget of the run's record, else that of the team.
    */
   readonly budget?: MicroUsd | BudgetPool;
+  /** Values for roles and tools of this run: see {@link RunContext}. Not recorded: give it again. Default: none. */
+  readonly context?: RunContext;
   /** Further pools that this run shares with others. They are not recorded: give them again. Default: none. */
   readonly pools?: readonly BudgetPool[];
   /** Bounds on the model calls of this run. The team's bounds also apply. */
@@ -157,6 +160,7 @@ export const resumeOptions: Known<ResumeOptions> = {
   pools: kinds.list({ says: "a pool of a budget, made by budgetPool", fits: isBudgetPool }),
   limits: kinds.checked,
   onTeamChange,
+  context: kinds.object,
   reuse: kinds.oneOf("all", "none"),
   onOwned: kinds.oneOf("follow", "take", "refuse"),
   wait: kinds.boolean,
@@ -260,6 +264,8 @@ export const forkOptions: Known<ForkOptions> = {
 /** Options of a replay. */
 export interface ReplayOptions {
   readonly signal?: AbortSignal;
+  /** As for a run. */
+  readonly context?: RunContext;
 }
 
-export const replayOptions: Known<ReplayOptions> = { signal: kinds.signal };
+export const replayOptions: Known<ReplayOptions> = { signal: kinds.signal, context: kinds.object };

@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
@@ -25,6 +26,7 @@ import { poolsFor } from "./bounds.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
 import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt } from "./publishing.ts";
+import { Conversation, conversationOptions, type ConversationOptions } from "./conversation.ts";
 import { answering, isGiven } from "./answering.ts";
 import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
 import { Reserve, rolesNone, Roster } from "./roster.ts";
@@ -288,6 +290,17 @@ export class Team {
     return this.#runs.signal(runId, { name, value }, o);
   }
 
+  /**
+   * Returns the conversation of that id: a run that each `say` continues, also after a restart of the program. Nothing is started here.
+   *
+   * @throws UsageError `OPTION_INVALID`
+   */
+  conversation(id: string, o: ConversationOptions = {}): Conversation {
+    takes("conversation", "id", id, aText);
+    checkKnownOptions("conversation", o, conversationOptions);
+    return new Conversation({ team: this, underWay: (runId) => this.#runs.find(runId) }, this.#id(id), o);
+  }
+
   /** Erases what a user, a conversation or a tenant has said: see {@link forget}. Pass the stores that a function of a role creates. */
   async forget(scope: Scope, o: TeamForgetOptions = {}): Promise<Forgotten> {
     const roles = [...this.#roster.roles, ...this.#reserve.roles];
@@ -324,7 +337,7 @@ export class Team {
     const replay = async (controls: RunControls): Promise<RunResult> => {
       // Loaded here because most programs never replay.
       const { replayRun } = await import("./replay.ts");
-      return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls });
+      return replayRun({ ...this.#parts, scratch, crew: await crew(controls.signal), controls, context: o.context });
     };
     // A replay is no part of what starts it.
     return this.#runs.handle(runId, scratch, o.signal, (controls) => unmetered(() => replay(controls)));

@@ -1,6 +1,6 @@
 import { isObject, isRecord, isText } from "../kernel/value-kind.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import type { Deps } from "../kernel/deps.ts";
+import type { Deps, RunContext } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
@@ -44,6 +44,8 @@ export interface CallToolOptions {
   readonly session?: object | undefined;
   /** Passed to tools as `ctx.deps`. Never recorded. */
   readonly deps?: Deps | undefined;
+  /** Passed to tools as `ctx.context`. Never recorded. */
+  readonly context?: RunContext | undefined;
   /** Called with each tool that runs now, not with one whose answer is recorded: the caller closes it. */
   readonly opened?: ((tool: Tool) => void) | undefined;
   /** It must not throw: its error ends the call. */
@@ -56,7 +58,7 @@ export const callToolOptions: Known<CallToolOptions> = {
   steps: kinds.steps,
   clock: kinds.clock,
   signal: kinds.signal,
-  ...kinds.each(kinds.object, "policy", "session"),
+  ...kinds.each(kinds.object, "policy", "session", "context"),
   ...kinds.each(kinds.function, "approve", "ask", "model", "opened", "tell"),
 };
 

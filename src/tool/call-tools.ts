@@ -123,14 +123,14 @@ async function answer(checked: CheckedCall, options: WholeCallOptions): Promise<
 }
 
 async function runReady({ call, tool, json, args, isChanged = false }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
-  const { steps, clock, signal, role = "agent", ask, model, session, deps, tell, opened } = options;
+  const { steps, clock, signal, role = "agent", ask, model, session, deps, context, tell, opened } = options;
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
   const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
   const { name, idempotent, again, fresh } = tool;
   const spec = { kind: "tool", name, request: { name, args: json }, idempotent, again, fresh };
   const answered = await steps.step<unknown>(spec, (door) => {
     opened?.(tool);
-    return runTool(tool, args, door, { clock, signal, role, ask, model, session, deps, progress });
+    return runTool(tool, args, door, { clock, signal, role, ask, model, session, deps, context, progress });
   });
   const end = toolEndIn(answered, tool);
   const called = { call, ...end, ends: tool.ends && end.outcome === "ok" };

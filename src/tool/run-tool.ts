@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
-import { ContextClosedError, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
+import { ContextClosedError, contextMissing, type ControlError, StepError, TimeoutError } from "../kernel/errors.ts";
 import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
 import { type Hand, HandedOut } from "../kernel/handed-out.ts";
 import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
@@ -26,7 +26,7 @@ import type { Tool, ToolAnswer, ToolAskOptions, ToolContext, ToolHuman, ToolQues
 import type { ToolEnd } from "./plain-result.ts";
 import { isFailure, toolFailure } from "./tool-result.ts";
 
-type CallParts = Pick<WholeCallOptions, "clock" | "signal" | "ask" | "model" | "session" | "deps">;
+type CallParts = Pick<WholeCallOptions, "clock" | "signal" | "ask" | "model" | "session" | "deps" | "context">;
 type ToolReach = CallParts & { readonly role: string; readonly progress: (text: string) => void };
 
 type AnyToolAsk = ToolAskOptions & { readonly schema?: AnySchema };
@@ -155,7 +155,7 @@ class RunningTool {
 
   #context(): ToolContext {
     const door = this.#door;
-    const { clock, ask, model, session, deps, progress } = this.#reach;
+    const { clock, ask, model, session, deps, context, role, progress } = this.#reach;
     const steps = this.#stepsIn(door);
     const hand = this.#hand;
     const own = model?.(steps);
@@ -167,6 +167,10 @@ class RunningTool {
       model: handed,
       ask: ((prompt: string, o?: AnyToolAsk) => hand("ask", this.#askModel(steps, own, prompt, o))) as ToolContext["ask"],
       step: stepIn({ step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, steps.step(spec, effect)) }),
+      get context() {
+        if (context === undefined) throw contextMissing(`a tool of ${role}`);
+        return context;
+      },
       get budget() {
         return door.attempts.budget ?? unboundedPool();
       },

@@ -1,7 +1,7 @@
 import { type AnySchema, type ValueOf, zodOf } from "../model/standard-schema.ts";
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
-import type { Deps } from "../kernel/deps.ts";
+import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { StepDoor, StepSpec } from "../kernel/step.ts";
@@ -72,6 +72,8 @@ export interface ToolContext {
   readonly session?: object;
   /** The `deps` of the team, the environment or the agent. Never recorded. */
   readonly deps?: Deps | undefined;
+  /** The `context` of the run. @throws ControlError `CONTEXT_MISSING`, which stops the run */
+  readonly context: RunContext;
   /** Never part of the result. */
   readonly progress: (text: string) => void;
   readonly clock: Clock;

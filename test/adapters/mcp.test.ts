@@ -132,6 +132,7 @@ describe("a server that goes away", () => {
       step: () => Promise.reject(new Error("no step")),
       ask: () => Promise.reject(new Error("no model")),
       budget: budgetPool(usd(1)),
+      context: {},
       progress: () => {},
       clock: systemClock,
     } as const;

@@ -106,7 +106,7 @@ function productImport(source: Source, one: Import, house: House): readonly [Law
   if (!house.has(target)) return ["arrow", `${specifier} is no file of the house (write the path with .ts)`];
   const room = roomOf(target);
   if (room === undefined) return ["arrow", `${specifier} lies outside the rooms`];
-  return mayImport(from, room, target) || (one.kind === "dynamic" && mayLoad(from, target))
+  return mayImport(from, room, target) || (one.kind !== "static" && mayLoad(from, target))
     ? undefined
     : ["arrow", `${from.name} may not import ${room.name} (${specifier})`];
 }

@@ -75,10 +75,13 @@ export const ROOMS: readonly Room[] = [
   { name: "cli", kind: "cli", packages: ["commander", "zod"], node: "any" },
 ];
 
-/** Implementations of ports of an earlier room, which a run loads when it first needs them: the owner of a run may be another process. */
-const LOADED: ReadonlySet<string> = new Set(["team>src/fleet/remote-runs.ts"]);
+/**
+ * Files of a later room that an earlier one loads when it first needs them, and whose types it may name: the owner of a run may be another process, and
+ * a conversation with an agent is a run of a team.
+ */
+const LOADED: ReadonlySet<string> = new Set(["team>src/fleet/remote-runs.ts", "agent>src/team/agent-conversation.ts"]);
 
-/** True for a file that a room may load by `import()`, and must not import. */
+/** True for a file that a room may load by `import()`, and name in a type, and must not import. */
 export function mayLoad(from: Room, to: string): boolean {
   return LOADED.has(`${from.name}>${to}`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import type { SayResult } from "../../src/client/say.ts";
+import type { SayResult } from "../../src/team/say-result.ts";
 import {
   type ActionContext,
   defineAction,

@@ -153,8 +153,10 @@ const NOTICES: Readonly<Record<RunNotice["type"], true>> = {
   warning: true,
 };
 
+export const NOTICE_TYPES = Object.keys(NOTICES) as readonly RunNotice["type"][];
+
 /** Every type of event and notice. */
-export const OBSERVED_TYPES: readonly string[] = [...EVENT_TYPES, ...Object.keys(NOTICES)];
+export const OBSERVED_TYPES: readonly string[] = [...EVENT_TYPES, ...NOTICE_TYPES];
 
 const events: ReadonlySet<string> = new Set(EVENT_TYPES);
 

@@ -2,7 +2,8 @@ import { type AnySchema, type ValueOf, zodOf } from "../../model/standard-schema
 import type { z } from "zod";
 import type { BudgetPool } from "../../kernel/budget.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { Deps } from "../../kernel/deps.ts";
+import type { Deps, RunContext } from "../../kernel/deps.ts";
+import { contextMissing } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import type { Json } from "../../kernel/json.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
@@ -25,6 +26,7 @@ import {
   type AskOptions,
   type CustomState,
   type EffectDoor,
+  type GivenValues,
   type JoinMarks,
   type RoleCard,
   type RoleContext,
@@ -222,11 +224,17 @@ export class Activation implements RoleContext, Meter {
   }
 
   get deps(): Deps {
-    return this.toolDeps ?? missingDeps(this.name);
+    return this.given.deps ?? missingDeps(this.name);
   }
 
-  get toolDeps(): Deps | undefined {
-    return this.#turn.tools.host.deps;
+  get context(): RunContext {
+    const { context } = this.given;
+    if (context === undefined) throw contextMissing(this.name);
+    return context;
+  }
+
+  get given(): GivenValues {
+    return this.#turn.tools.host;
   }
 
   get plan(): Plan {
