@@ -38,6 +38,7 @@ export type { ActionContext, EffectDoor, RoleContext } from "./role/context.ts";
 export type { Deps, RunContext } from "./kernel/deps.ts";
 export type { Human } from "./role/human.ts";
 export type { RandomStream } from "./kernel/random.ts";
+export { handoff } from "./role/handoff.ts";
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
 export type { Reaction } from "./role/reaction.ts";
 export { defineRole, Role, type RoleOptions, type Said } from "./role/role.ts";

@@ -18,6 +18,8 @@ export interface NextAction {
 export interface Answer {
   readonly text: string;
   readonly status: "success" | "failure";
+  /** The end of the work is not read as a value of the `output` schema, because somebody else answers. */
+  readonly isPassedOn?: true;
 }
 
 /**

@@ -286,8 +286,9 @@ export class BrainRun {
 
   async #finish(): Promise<string> {
     const { output, memory } = this.#parts;
-    if (output === undefined || memory.answer?.status !== "success") return this.#end("finished");
-    return this.#end("finished", { output: await this.#typed(output, memory.answer.text) });
+    const { answer } = memory;
+    if (output === undefined || answer?.status !== "success" || answer.isPassedOn === true) return this.#end("finished");
+    return this.#end("finished", { output: await this.#typed(output, answer.text) });
   }
 
   async #typed(schema: z.ZodType, text: string): Promise<unknown> {

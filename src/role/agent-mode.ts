@@ -10,6 +10,8 @@ import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { ChatMessage, toChat } from "../model/chat-message.ts";
 import { shortResult, toolMessage } from "../tool/tool-result.ts";
+import { conversationIn, givenBy, type GivenHandoff, handingOver, hopsIn, MAX_HOPS, sinceHandedOver } from "./handing-over.ts";
+import { handedOver, handoffOf } from "./handoff.ts";
 import { ActionView, modelFor } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
@@ -34,6 +36,7 @@ export type RoleAgentOptions = Pick<
 
 const RECENT = 200;
 const LATER = 1_000;
+const HANDED = "This conversation is handed over to you. You answer the user now. ";
 const KEPT_RESULT = 4_000;
 const KEPT_ANSWERS = 20;
 
@@ -49,17 +52,19 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   const task = (role.agent?.task ?? said)(rc.news);
   rc.actionStarted?.(cause);
   if (action?.output !== undefined) {
-    const { output, denied, calls } = await typedBy(role, spec, rc, task, action.output);
+    const { output, denied, calls, handed } = await typedBy(role, spec, rc, task, action.output);
+    if (handed !== undefined) return kept(rc, await handingOver(rc, handed, role.agent?.recent), calls);
     return kept(rc, typedMessage(rc, action, output, denied), calls);
   }
   if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause, ...recipients(rc, action, undefined) }));
-  const { calls, ...result } = await worked(role, spec, rc, task);
+  const { calls, handed, ...result } = await worked(role, spec, rc, task);
   const { answer, denied } = answerOf(result, rc.name, spec.maxReactLoop);
+  if (handed !== undefined) return kept(rc, await handingOver(rc, handed, role.agent?.recent), calls);
   return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }), calls);
 }
 
 function said(news: readonly Message[]): string {
-  return news.map((message) => toChat(message).content ?? "").join("\n\n");
+  return news.map((message) => `${handedOver(message) === undefined ? "" : HANDED}${toChat(message).content ?? ""}`).join("\n\n");
 }
 
 function recipients<S>(rc: RoleContext<S>, action: Action | undefined, output: unknown): Pick<MessageFields, "sendTo"> {
@@ -90,15 +95,18 @@ async function typedBy<S>(
   rc: RoleContext<S>,
   task: string,
   schema: z.ZodType,
-): Promise<Pick<Worked, "output" | "denied" | "calls">> {
-  if (role.human) return { output: await rc.ask(task, { schema }), denied: [], calls: [] };
-  const { calls, ...result } = await worked(role, spec, rc, task);
-  return { ...answerOf(result, rc.name, spec.maxReactLoop), calls };
+): Promise<Pick<Worked, "output" | "denied" | "calls" | "handed">> {
+  if (role.human) return { output: await rc.ask(task, { schema }), denied: [], calls: [], handed: undefined };
+  const result = await worked(role, spec, rc, task);
+  answerOf(result, rc.name, spec.maxReactLoop);
+  return result;
 }
 
 interface Worked extends AgentResult {
   /** The calls and their results, if the role keeps them. */
   readonly calls: readonly ChatMessage[];
+  /** The hand-off with which it ended. */
+  readonly handed: GivenHandoff | undefined;
 }
 
 function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, denied: AgentResult["denied"]): Message {
@@ -113,15 +121,17 @@ function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, de
 async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<Worked> {
   const { recent = RECENT, systemPrompt = "", task: _task, keepCalls = false, ...options } = role.agent ?? {};
   const output = spec.actions[0]?.output;
+  const { tools = [] } = role;
   const memory = new ChatMemory({ maxMessages: recent + LATER });
   const recalled = await rc.recall();
-  memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).flatMap((message) => asRemembered(rc, message)));
+  const past = recalled.length > 0 ? recalled : before(rc, recent).flatMap((message) => asRemembered(rc, message));
+  memory.addAll([...past, ...rc.news.flatMap((message) => conversationIn(rc.name, message))]);
   const agent = new Agent({
     ...options,
     name: rc.name,
     model: modelFor(rc, spec.actions[0]),
     steps: rc.steps,
-    tools: role.tools ?? [],
+    tools: hopsIn(rc.news) < MAX_HOPS ? tools : tools.filter((tool) => handoffOf(tool) === undefined),
     memory,
     maxSteps: spec.maxReactLoop,
     clock: rc.clock,
@@ -133,11 +143,13 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   });
   const run = agent.run(task, { signal: rc.signal, ...defined({ context: rc.given?.context }) });
   const calls: ChatMessage[] = [];
+  let handed: GivenHandoff | undefined;
   for await (const event of run) {
     if (event.type === "warning") rc.logger.warn(event.text);
     if (keepCalls) calls.push(...callsIn(event));
+    if (event.type === "call.ended" && event.outcome === "ok") handed ??= givenBy(event.call, tools);
   }
-  return { ...(await run.result), calls };
+  return { ...(await run.result), calls, handed };
 }
 
 function callsIn(event: AgentEvent): readonly ChatMessage[] {
@@ -147,7 +159,7 @@ function callsIn(event: AgentEvent): readonly ChatMessage[] {
 
 /** The calls before an answer of the role come with it. */
 function asRemembered<S>(rc: RoleContext<S>, message: Message): readonly ChatMessage[] {
-  if (message.sentFrom !== rc.name) return [asHeard(rc, message)];
+  if (message.sentFrom !== rc.name) return [...conversationIn(rc.name, message), asHeard(rc, message)];
   const calls = rc.workingMemory.getByAction(CALLS).find(({ content }) => content === message.id)?.instructContent;
   return [...((calls ?? []) as readonly ChatMessage[]), asHeard(rc, message)];
 }
@@ -160,7 +172,8 @@ function heard<S>(rc: RoleContext<S>): readonly ChatMessage[] {
 
 function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
   const news = new Set(rc.news.map(({ id }) => id));
-  return recent === 0 ? [] : rc.memory.get(recent + news.size).filter(({ id }) => !news.has(id));
+  if (recent === 0) return [];
+  return sinceHandedOver(rc.memory.get(recent + news.size), rc.name).filter(({ id }) => !news.has(id));
 }
 
 function asHeard<S>({ name }: RoleContext<S>, message: Message): ChatMessage {

@@ -61,7 +61,7 @@ function buildSpec(role: Role): RoleSpec {
   const isStepRole = role.step !== undefined || role.steps !== undefined;
   if (isStepRole) assertStepAlone(role);
   else if (role.acts !== undefined) throw notEachRound(role);
-  const mode = isStepRole ? "step" : (role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react"));
+  const mode = isStepRole ? "step" : (role.reactMode ?? defaultMode(role));
   if (mode === "by_cause" && reactions.length === 0 && actions.length > 1) {
     throw new UsageError(
       "ROLE_INVALID",
@@ -91,6 +91,11 @@ function buildSpec(role: Role): RoleSpec {
     initialState,
     join: mode === "react" || mode === "by_order" ? joinOf(role, actions, watch) : undefined,
   });
+}
+
+function defaultMode({ reactions, tools = [], agent }: Role): ReactMode {
+  if (reactions.length > 0) return "by_cause";
+  return tools.length > 0 || agent !== undefined ? "agent" : "react";
 }
 
 function notEachRound({ name }: Role): UsageError {

@@ -51,7 +51,7 @@ export interface RoleOptions<S = CustomState> {
   /**
    * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, each on the messages of the one before, `react`
    * asks the model for the next one, `plan_and_act` plans tasks and runs them, `agent` lets an agent with the role's tools work on the
-   * news. Default: `by_cause` with reactions, else `react`; a single action runs once.
+   * news. Default: `by_cause` with reactions, `agent` with tools, else `react`; a single action runs once.
    */
   readonly reactMode?: ReactMode;
   /**

@@ -3,11 +3,12 @@ import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
-import { UserFeedback } from "../message/address.ts";
+import { ROUTE_TO_ALL, UserFeedback } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
+import { HANDOFF } from "../role/handoff.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import { type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
@@ -371,11 +372,23 @@ export class Engine {
 
   /** Returns a message as it enters a run, with a cause. */
   #fromOutside(given: Message): Message {
-    const message = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
-    if (!isCauseLeftOpen(message)) return message;
+    const said = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
+    if (!isCauseLeftOpen(said)) return said;
+    const message = this.#toHolder(said);
     const feedback = this.#asFeedback(message);
     // With its fields given, the copy has a cause.
     return feedback ?? createMessage(message.content, message);
+  }
+
+  /** After a hand-off, what a user says to nobody in particular is for the role that has the conversation. */
+  #toHolder(message: Message): Message {
+    if (!this.#parts.hired.handsOff || message.sendTo[0] !== ROUTE_TO_ALL) return message;
+    const holder = this.state.deliveries.findLast(({ causeBy }) => causeBy === HANDOFF)?.sendTo[0];
+    if (holder === undefined) return message;
+    // A copy of all its fields would have a cause.
+    const { causeBy: _cause, ...open } = message;
+    const forHolder = createMessage(message.content, { ...open, sendTo: holder });
+    return this.directory.route(forHolder).to.length === 0 ? message : forHolder;
   }
 
   /** Returns a message that names no cause as feedback; undefined for the first message of the run, and if no recipient watches feedback. */

@@ -196,6 +196,7 @@ export class Environment {
    */
   async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
     const bounds = boundsOf(o, this.state);
+    this.#hired.assertHandoffs();
     const drive = async (): Promise<RunEnd> => this.drive(bounds);
     const warn = (text: string): void => this.warn(text);
     const adopt = async (events: AsyncIterable<RunEvent>): Promise<void> => this.#adopt(events);

@@ -3,6 +3,7 @@ import { listed, valueText } from "../kernel/value-text.ts";
 import { contentHash, deepFreeze, jsonRoundTrip } from "../kernel/json.ts";
 import { type Action, assertSameAction } from "../role/action.ts";
 import { agentMode } from "../role/react.ts";
+import { assertHandoffs, handoffOf } from "../role/handoff.ts";
 import { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredRole, RoleHired, RunStarted } from "./record/event.ts";
@@ -42,6 +43,8 @@ export class HiredRoles {
   readonly definitions: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
   #hasAgent = false;
+  /** True if a role may hand its conversation to another. */
+  handsOff = false;
 
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
@@ -58,6 +61,11 @@ export class HiredRoles {
       const role = this.specOf(name)?.role;
       return role === undefined ? [] : [[name, role]];
     });
+  }
+
+  /** @throws UsageError `ROLE_UNKNOWN`, `ROLE_INVALID` for a hand-off to nobody, or to the role itself */
+  assertHandoffs(): void {
+    if (this.handsOff) assertHandoffs([...this.#definitions.keys()], this.names);
   }
 
   namesAt(changes: number): readonly string[] {
@@ -99,6 +107,7 @@ export class HiredRoles {
     const isKnown = this.definitions[state.index] !== undefined;
     this.definitions[state.index] = definition;
     this.#hasAgent ||= definition.spec.mode === "agent";
+    this.handsOff ||= definition.spec.role.tools?.some((tool) => handoffOf(tool) !== undefined) === true;
     if (!isKnown) this.directory.add(state, definition.listening);
   }
 

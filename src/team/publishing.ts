@@ -3,7 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { UserRequirement } from "../message/address.ts";
+import { ROUTE_TO_ALL, UserRequirement } from "../message/address.ts";
 import {
   createMessage,
   isCauseLeftOpen,
@@ -152,7 +152,10 @@ function assertSize({ bounds: { messageLimit = DEFAULT_MESSAGE_LIMIT } }: RunSta
 }
 
 function assertSame({ message: before }: Sent, message: Message, mask: Mask): void {
-  const meant = isCauseLeftOpen(message) ? { ...message, causeBy: before.causeBy } : message;
+  // The run itself chooses the cause, and after a hand-off the recipient, of words to nobody in particular.
+  const { causeBy, sendTo } = before;
+  const isForAll = message.sendTo[0] === ROUTE_TO_ALL;
+  const meant = isCauseLeftOpen(message) ? { ...message, causeBy, ...(isForAll ? { sendTo } : {}) } : message;
   if (isSameMessage(before, meant, mask)) return;
   const expected = `Expected an id of its own for another message, got "${message.id}", which a message of this run has`;
   throw new UsageError("MESSAGE_KNOWN", `${expected}. Leave the id out to get a new one.`);

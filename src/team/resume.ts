@@ -15,6 +15,8 @@ import { isFinished, type RunState } from "../runtime/record/run-state.ts";
 import { overdueTries } from "../runtime/record/lost-tries.ts";
 import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
+import { assertHandoffs } from "../role/handoff.ts";
+import { roleSpec } from "../role/role-spec.ts";
 import { recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
@@ -30,6 +32,10 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
   const arrival = options.delivery === undefined || options.delivery === "hire" ? {} : { arrival: options.delivery };
   Object.assign(state, termsOf(recordedScheduler(scheduler)), arrival);
   state.seed = String(options.seed ?? nextSeed());
+  assertHandoffs(
+    run.crew.roles.map(([, role]) => roleSpec(role)),
+    run.crew.roles.map(([known]) => known),
+  );
   const bounds = boundsNow(state, o, options);
   const crew = crewOf(run.crew, bounds);
   const opening: RunStarted = {

@@ -230,7 +230,7 @@ describe("an agent that comes to no answer", () => {
 
 describe("bad settings", () => {
   test.each([
-    ["tools without an agent", { reactMode: undefined, react: () => undefined }],
+    ["tools without an agent", { reactMode: "react" }],
     ["settings without an agent", { reactMode: "by_order", tools: [], agent: { recent: 1 } }],
     ["two tools of one name", { tools: [counter().tool, counter().tool] }],
   ] as const)("%s", (_what, more) => {

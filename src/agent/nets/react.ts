@@ -229,9 +229,9 @@ function observationOf(called: readonly CalledTool[]): ChatMessage {
 
 /** The answer in a call that ends the work; if it holds none, the text that came with the call. */
 function answerOf({ result }: CalledTool, before: string): Answer {
-  const { status, answer: given } = (isRecord(result.data) ? result.data : {}) as Readonly<Record<"status" | "answer", unknown>>;
+  const { status, answer: given, isPassedOn } = (isRecord(result.data) ? result.data : {}) as Readonly<Record<string, unknown>>;
   const text = typeof given === "string" ? given || before : resultText(result);
-  return { text, status: status === "failure" ? "failure" : "success" };
+  return { text, status: status === "failure" ? "failure" : "success", ...(isPassedOn === true ? { isPassedOn } : {}) };
 }
 
 function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[]): string {
