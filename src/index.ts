@@ -52,6 +52,7 @@ export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { PendingQuestion } from "./runtime/record/questions.ts";
 export type { RunResult } from "./runtime/run-result.ts";
 export { Team } from "./team/team.ts";
+export { asTool } from "./team/as-tool.ts";
 export type { Conversation } from "./team/conversation.ts";
 export type { Run } from "./team/run.ts";
 export type { SayResult } from "./team/say-result.ts";

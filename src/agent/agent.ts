@@ -171,6 +171,13 @@ export class Agent {
     return result;
   }
 
+  /** Returns an agent of the same options that remembers nothing. @throws UsageError `AGENT_INVALID` for one whose memory brings its tools @internal */
+  anew(): Agent {
+    const { memory, ...options } = this.#options;
+    if (memory === undefined || memory instanceof ChatMemory) return new Agent(options);
+    throw invalid(`the agent ${this.name} to have tools, so that each task begins anew`, "a memory with its own tools");
+  }
+
   /**
    * Returns the conversation of that id with this agent, kept by a journal over restarts: each answer of its model and each call of a tool is recorded, and
    * paid once. What this agent has in its memory is no part of it. A question for a permission waits if the agent has neither `approve` nor `ask`.
