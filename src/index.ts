@@ -30,6 +30,7 @@ export type { Task } from "./agent/task.ts";
 
 // Agents and tools.
 export { Agent } from "./agent/agent.ts";
+export { type Guard, guard } from "./tool/guard.ts";
 export { defineTool } from "./tool/tool.ts";
 
 // Actions and roles.

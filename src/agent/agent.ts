@@ -151,12 +151,12 @@ export class Agent {
     const inner = this.#brain.innerRun(task === undefined ? {} : { task })?.begin();
     try {
       throwIfAborted(signal);
-      if (task !== undefined) await this.#begin(task, signal);
       const tell = (event: AgentEvent): void => {
         if (event.type === "step.started") this.#move("step", log);
         log.add(event);
       };
       run = this.#brain.work(this.memory, { tell, signal, ...defined({ context }) }, inner);
+      if (task !== undefined) await this.#begin(await untilAborted(run.judgedTask(task), signal), signal);
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed((await inner?.interruption()) ?? error, signal);

@@ -13,6 +13,7 @@ import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
+import type { Guard } from "../tool/guard.ts";
 import type { Approver, HumanPort } from "../tool/approval.ts";
 import { checkPolicy, type PermissionPolicy } from "../tool/permission.ts";
 import { compactionOptions, type CompactionOptions } from "./compaction.ts";
@@ -27,6 +28,8 @@ export interface CallRules {
   /** Asked before a call that needs permission; without one, such a call is denied. */
   readonly approve?: Approver;
   readonly ask?: HumanPort;
+  /** Checks of the task, the answer and the calls: see `guard`. Default: none. */
+  readonly guards?: readonly Guard[];
   /** Passed to tools as `ctx.deps`, never recorded. A role in mode `agent` passes those of its team. */
   readonly deps?: Deps;
   /** Calls of one reply that run at the same time. Default 4. */
@@ -84,6 +87,7 @@ export interface BrainOptions extends CallRules {
 export const brainOptions: Known<BrainOptions> = {
   ...kinds.each(kinds.text, "name", "systemPrompt", "nextStepPrompt"),
   permissions: kinds.object,
+  guards: kinds.guards,
   calls: kinds.options(callPolicy),
   ...kinds.each(kinds.function, "approve", "ask", "news"),
   ...kinds.each(

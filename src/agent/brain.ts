@@ -24,7 +24,8 @@ import { InnerRun } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import { readReply } from "../model/structured-output.ts";
 import { checkToolChoice } from "../tool/call-options.ts";
-import { type AgentMemory, anAgentMemory, closeOpenCalls } from "./agent-memory.ts";
+import { type Guard, GUARD_RETRIES, type Judged, refusedBy, unfit } from "../tool/guard.ts";
+import { type AgentMemory, anAgentMemory, closeOpenCalls, remark } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Compaction } from "./compaction.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
@@ -93,12 +94,13 @@ export class Brain {
 
   /** @param inner the run as a part of an activation or of a call of a tool @internal */
   work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
-    const { toolChoice = "auto", output, steps, news } = this.#options;
+    const { toolChoice = "auto", output: schema, steps, news, guards = [] } = this.#options;
+    const output = zodOf(schema) as z.ZodType | undefined;
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
     const span = spanOf(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o, { spender, steps: steps ?? inner });
     const { net, maxSteps } = this;
-    return new BrainRun({ net, memory, context, span, inner, maxSteps, output: zodOf(output) as z.ZodType | undefined, toolChoice, news });
+    return new BrainRun({ net, memory, context, span, inner, maxSteps, output, toolChoice, news, guards });
   }
 
   /** Undefined outside an activation and a tool call. @internal */
@@ -154,6 +156,7 @@ interface BrainRunParts {
   readonly output: z.ZodType | undefined;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
   readonly news: BrainOptions["news"];
+  readonly guards: readonly Guard[];
 }
 
 interface Working {
@@ -184,6 +187,7 @@ export class BrainRun {
   #progress: NetPosition = { at: "start" };
   /** A state that belongs to the step before it may follow, but not two in a row. */
   #mayJoin = true;
+  #refusals = 0;
   #pieces: AsyncGenerator<string, BrainEnd, void> | undefined;
 
   constructor(parts: BrainRunParts) {
@@ -204,6 +208,33 @@ export class BrainRun {
   }
 
   readonly denied = (): readonly DeniedCall[] => [...this.#parts.context.denied];
+
+  /**
+   * Lets the guards of the input judge a task. Those beside the model judge on, and no tool runs and nothing is an answer before they end.
+   *
+   * @returns the task, or what a guard makes of it
+   * @throws StepError `GUARD_REFUSED`, `GUARD_FAILED`; ControlError
+   */
+  async judgedTask(task: string): Promise<string> {
+    const { context, guards } = this.#parts;
+    const judging = { on: "input", text: task } as const;
+    const judged = async (beside: boolean): Promise<string> => {
+      const end = await context.judge(
+        guards.filter((guard) => guard.beside === beside),
+        judging,
+      );
+      if (end.kind === "refused") throw refusedBy(end.by, { on: "input", role: context.name }, end.why);
+      if (end.kind === "passes") return task;
+      if (typeof end.value === "string" && !beside) return end.value;
+      throw unfit(end.by, "the task", beside ? "a guard beside the model cannot rewrite what the model reads." : "it is no string.");
+    };
+    if (guards.length === 0) return task;
+    const given = await judged(false);
+    context.beside = judged(true);
+    // Its error counts where it is awaited.
+    context.beside.catch(() => undefined);
+    return given;
+  }
 
   /** Runs to the end. Use either this or {@link pieces}. */
   async through(onPiece: (text: string) => void): Promise<BrainEnd> {
@@ -237,7 +268,11 @@ export class BrainRun {
   async #next(): Promise<string> {
     const { memory, context, span } = this.#parts;
     if (this.#progress.at === "start") this.#progress = { at: "between", next: await this.#start() };
-    while (!memory.done) {
+    for (;;) {
+      if (memory.done) {
+        const end = await this.#finish();
+        if (end !== undefined) return end;
+      }
       throwIfAborted(span.signal);
       const working: Working | undefined = this.#progress.at === "state" ? this.#progress : this.#enter();
       if (working === undefined) return this.#end("max_steps");
@@ -245,12 +280,11 @@ export class BrainRun {
       throwIfAborted(span.signal);
       if (piece.done !== true) return piece.value;
       this.#progress = { at: "between", next: working.name };
-      if (memory.done) break;
+      if (memory.done) continue;
       if (await context.isLooping()) return this.#end("loop");
       this.#progress = { at: "between", next: await working.state.nextState(memory) };
       await this.#hear();
     }
-    return this.#finish();
   }
 
   async #start(): Promise<string> {
@@ -284,11 +318,34 @@ export class BrainRun {
     return working;
   }
 
-  async #finish(): Promise<string> {
-    const { output, memory } = this.#parts;
+  /** Undefined if a guard has refused the answer, and the model answers again. */
+  async #finish(): Promise<string | undefined> {
+    const { output, memory, context, guards } = this.#parts;
+    await context.beside;
     const { answer } = memory;
-    if (output === undefined || answer?.status !== "success" || answer.isPassedOn === true) return this.#end("finished");
-    return this.#end("finished", { output: await this.#typed(output, answer.text) });
+    if (answer?.status !== "success" || answer.isPassedOn === true) return this.#end("finished");
+    const typed = output === undefined ? {} : { output: await this.#typed(output, answer.text) };
+    const judged = await context.judge(guards, { on: "output", text: answer.text, ...("output" in typed && { value: typed.output }) });
+    if (judged.kind === "passes") return this.#end("finished", typed);
+    if (judged.kind === "refused") return this.#refused(judged);
+    const text = typeof judged.value === "string" ? judged.value : JSON.stringify(judged.value);
+    memory.answer = { ...answer, text };
+    if (output === undefined) return this.#end("finished");
+    const read = output.safeParse(judged.value);
+    if (!read.success) throw unfit(judged.by, "the answer", read.error.message);
+    return this.#end("finished", { output: read.data });
+  }
+
+  async #refused({ by, why }: Extract<Judged, { readonly kind: "refused" }>): Promise<undefined> {
+    const { memory, net, context } = this.#parts;
+    if (by.then !== "retry" || this.#refusals === GUARD_RETRIES) throw refusedBy(by, { on: "output", role: context.name }, why);
+    this.#refusals += 1;
+    context.warn("GUARD_REFUSED", `The guard "${by.name}" refuses the answer: ${why}`);
+    await memory.update([remark(`Your answer was refused: ${why} Answer again, whole.`)]);
+    memory.done = false;
+    memory.answer = undefined;
+    this.#progress = { at: "between", next: net.startOf(memory) };
+    return undefined;
   }
 
   async #typed(schema: z.ZodType, text: string): Promise<unknown> {

@@ -5,6 +5,7 @@ import type { StepPort } from "../kernel/step.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatRequest } from "../model/chat-model.ts";
 import { forbiddenBy, type ToolNotice } from "../tool/call-options.ts";
+import { type Guard, type GuardPlace, judge, type Judged, type Judging } from "../tool/guard.ts";
 import { callTools } from "../tool/call-tools.ts";
 import { closeTool } from "../tool/run-tool.ts";
 import { type CalledTool, shortResult } from "../tool/tool-result.ts";
@@ -42,6 +43,8 @@ export class StepContext implements Mind {
   /** True once a call demanded by the tool choice has run. */
   #hasActed = false;
   #isWarned = false;
+  /** The judgement of the input by guards that work beside the model. */
+  beside: Promise<unknown> | undefined;
 
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -75,6 +78,7 @@ export class StepContext implements Mind {
 
   async act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
     throwIfAborted(this.signal);
+    await this.beside;
     const choice = this.toolChoice;
     const isFree = choice === "auto" || choice === "required";
     const called = await (isFree ? this.#run(calls) : this.#runChosen(choice, calls));
@@ -125,24 +129,33 @@ export class StepContext implements Mind {
     if (trouble !== undefined) this.warn("TOOL_NOT_CLOSED", trouble);
   }
 
+  /** Lets the guards of one kind judge. @throws StepError `GUARD_FAILED`; ControlError */
+  judge(guards: readonly Guard[], judging: Judging): Promise<Judged> {
+    return judge(guards, judging, this.#place);
+  }
+
+  get name(): string {
+    return this.#parts.options.name ?? "agent";
+  }
+
+  get #place(): GuardPlace {
+    const { steps, clock, signal, client, options, context } = this.#parts;
+    const { ask, deps } = options;
+    return { steps, clock, signal, model: (door) => client.modelOf(door), ask, deps, context, role: this.name };
+  }
+
   #run(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
-    const { memory, steps, clock, signal, tell, client, options, context } = this.#parts;
-    const { permissions, approve, ask, deps, name, parallelTools } = options;
+    const { memory, tell, options } = this.#parts;
+    const { permissions, approve, parallelTools, guards } = options;
     return callTools(calls, {
+      ...this.#place,
       tools: memory.tools,
-      steps,
-      clock,
-      signal,
-      model: (door) => client.modelOf(door),
       tell: (notice) => tell(eventOf(notice, this.step)),
       policy: permissions,
       approve,
-      ask,
-      role: name,
+      guards,
       concurrency: parallelTools,
       session: memory,
-      deps,
-      context,
       opened: (tool) => this.#opened.add(tool),
     });
   }

@@ -1,13 +1,13 @@
 import { having, object, readable, takes } from "../kernel/argument.ts";
-import { StepError, UsageError } from "../kernel/errors.ts";
+import { StepError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { StepDoor, StepPort } from "../kernel/step.ts";
+import type { StepDoor } from "../kernel/step.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { ChatModel } from "../model/chat-model.ts";
 import type { RoleContext } from "../role/context.ts";
 import { readArguments } from "../tool/call-arguments.ts";
 import { closeTool, runTool } from "../tool/run-tool.ts";
+import { modelIn } from "../role/guarded-act.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import type { ToolEnd } from "../tool/plain-result.ts";
@@ -60,15 +60,5 @@ async function ran(tool: Tool, args: unknown, door: StepDoor, context: RoleConte
   } finally {
     const trouble = await closeTool(tool, session, clock);
     if (trouble !== undefined) logger.warn(trouble);
-  }
-}
-
-function modelIn(context: RoleContext): ((steps: StepPort) => ChatModel) | undefined {
-  try {
-    const { model } = context;
-    return (steps) => model.through(steps);
-  } catch (error) {
-    if (error instanceof UsageError && error.code === "MODEL_MISSING") return undefined;
-    throw error;
   }
 }

@@ -41,6 +41,13 @@ const shapes = {
   signal: { says: "an AbortSignal", fits: (value) => isObject(value) && "aborted" in value && "addEventListener" in value },
   clock: having("a clock", "now", "timer"),
   logger: having("a logger", "debug", "info", "warn", "error"),
+  guards: listOf(
+    {
+      says: "a guard, made by guard({ name, on, check })",
+      fits: (value) => isObject(value) && "on" in value && "then" in value && "tool" in value,
+    },
+    "a list of guards",
+  ),
   schema: {
     says: "a schema of zod 4, or a Standard Schema",
     fits: (value) => ((isObject(value) || typeof value === "function") && "~standard" in value) || having("", "safeParse").fits(value),

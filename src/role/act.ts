@@ -18,6 +18,8 @@ import type { Human } from "./human.ts";
 import type { WaitForOptions } from "./wait.ts";
 import type { ActionContext, AskOptions, CustomState, EffectDoor, GivenValues, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
+import type { Guard } from "../tool/guard.ts";
+import { guardedAct, guardsOf } from "./guarded-act.ts";
 import type { Said } from "./role.ts";
 
 export function modelFor<S>(rc: RoleContext<S>, action: Action | undefined): SteppedModel {
@@ -34,6 +36,25 @@ export function replaceNews(news: readonly Message[], messages: readonly Message
 /** Works on the whole news or, if one action follows another, on the messages of the previous action. */
 export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: replacedNews.get(rc.news) }): Said | Promise<Said> {
   if (!(action instanceof Action) && !isAction(action)) throw noAction(action, `act of role ${rc.name}`);
+  const guards = guardsOf(rc, action);
+  if (guards.length > 0) return actBetween(guards, rc, action, work);
+  return actOn(rc, action, work, remembered);
+}
+
+async function actBetween<S>(guards: readonly Guard[], rc: RoleContext<S>, action: Action, work: Work): Promise<Said> {
+  const run = async (text: string): Promise<readonly Message[]> => actOn(rc, action, { ...work, text }, issued);
+  const { text } = new ActionView(rc, action, work);
+  const said = await guardedAct({ rc, action, guards, run }, text);
+  for (const message of said) rc.memory.put(message);
+  return said.length > 1 ? said : said[0];
+}
+
+function actOn<S, T>(
+  rc: RoleContext<S>,
+  action: Action,
+  work: Work,
+  then: (rc: RoleContext<S>, action: Action, view: View, result: unknown) => T,
+): T | Promise<T> {
   const view = new ActionView(rc, action, work);
   rc.actionStarted?.(action.name);
   let result: unknown;
@@ -43,9 +64,9 @@ export function act<S>(rc: RoleContext<S>, action: Action, work: Work = { news: 
   } catch (error) {
     return failed(rc, action, error);
   }
-  if (!isThenable(result)) return remembered(rc, action, view, result);
+  if (!isThenable(result)) return then(rc, action, view, result);
   return Promise.resolve(result).then(
-    (came) => remembered(rc, action, view, came),
+    (came) => then(rc, action, view, came),
     (error: unknown) => failed(rc, action, error),
   );
 }
@@ -60,17 +81,16 @@ function failed<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never 
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
-  if (result === undefined || result === null) return undefined;
+  const said = issued(rc, action, view, result);
+  for (const message of said) rc.memory.put(message);
+  return said.length > 1 ? said : said[0];
+}
+
+function issued<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): readonly Message[] {
+  if (result === undefined || result === null) return nothing;
   const isOne = isMessage(result);
-  if (!isOne && isMessageList(result, action)) {
-    const said = result.map((message) => reissued(rc, action, view, message));
-    for (const message of said) rc.memory.put(message);
-    return said.length > 1 ? said : said[0];
-  }
-  const said = isOne && action.output === undefined ? rc.issue(result, action.name) : undefined;
-  const message = said ?? (isOne ? reissued(rc, action, view, result) : newMessage(action, view, result));
-  rc.memory.put(message);
-  return message;
+  if (!isOne && isMessageList(result, action)) return result.map((message) => reissued(rc, action, view, message));
+  return [isOne ? reissued(rc, action, view, result) : newMessage(action, view, result)];
 }
 
 type View = Pick<ActionView<readonly Address[]>, "message" | "isAnswer" | "isAnswered">;

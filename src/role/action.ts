@@ -7,6 +7,7 @@ import { type Address, type Addressable, type AddressableClass, addressOf, type 
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { type AnySchema, type ValueOf, zodOf } from "../model/standard-schema.ts";
+import type { Guard } from "../tool/guard.ts";
 import { aFunction, aText, readable, takes } from "../kernel/argument.ts";
 import { anAddress, aSchema, checkParts, list, withAdvice } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
@@ -50,6 +51,9 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   /** Answers the questions of this action, instead of the role's and the team's. The option `model` of a question takes precedence. */
   readonly model: ChatModel | undefined = undefined;
 
+  /** Checks of its input and its output: see `guard`. */
+  readonly guards: readonly Guard[] | undefined = undefined;
+
   /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
   prompt(ctx: ActionContext<InputsOf<N>>): string {
     return defaultPrompt(this.description, ctx.text);
@@ -83,6 +87,8 @@ export interface ActionOptions<S extends AnySchema, N extends readonly Address[]
   readonly state?: AnySchema<T>;
   /** Answers its questions, instead of the role's and the team's model. */
   readonly model?: ChatModel | undefined;
+  /** Checks of its input and its output: see `guard`. Default: those of its role and its team. */
+  readonly guards?: readonly Guard[] | undefined;
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
   run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<ValueOf<S>>>;
   render?(output: ValueOf<S>): string;
@@ -96,6 +102,7 @@ const actionParts: Known<ActionOptions<AnySchema, readonly Address[]>> = {
   output: aSchema,
   state: aSchema,
   model: kinds.model,
+  guards: kinds.guards,
   prompt: withAdvice(aFunction, "Write prompt: (ctx) => ... ."),
   run: withAdvice(aFunction, "Write run: (ctx) => ... ."),
   render: withAdvice(aFunction, "Write render: (output) => ... ."),
@@ -149,6 +156,7 @@ class DefinedAction<S extends AnySchema, N extends readonly Address[]> extends A
   override readonly output: z.ZodType<ValueOf<S>> | undefined;
   override readonly state: z.ZodType | undefined;
   override readonly model: ChatModel | undefined;
+  override readonly guards: readonly Guard[] | undefined;
 
   constructor(options: ActionOptions<S, N>) {
     super();
@@ -158,6 +166,7 @@ class DefinedAction<S extends AnySchema, N extends readonly Address[]> extends A
     this.output = zodOf(options.output) as z.ZodType<ValueOf<S>> | undefined;
     this.state = zodOf(options.state) as z.ZodType | undefined;
     this.model = options.model;
+    this.guards = options.guards;
     if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
     if (options.run !== undefined) this.run = options.run.bind(options) as Action<ValueOf<S>, N>["run"];
     if (options.render !== undefined) this.render = options.render.bind(options);

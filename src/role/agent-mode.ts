@@ -10,6 +10,7 @@ import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { ChatMessage, toChat } from "../model/chat-message.ts";
 import { shortResult, toolMessage } from "../tool/tool-result.ts";
+import { guardsOf } from "./guarded-act.ts";
 import { conversationIn, givenBy, type GivenHandoff, handingOver, hopsIn, MAX_HOPS, sinceHandedOver } from "./handing-over.ts";
 import { handedOver, handoffOf } from "./handoff.ts";
 import { ActionView, modelFor } from "./act.ts";
@@ -136,6 +137,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     maxSteps: spec.maxReactLoop,
     clock: rc.clock,
     ...defined({ output, deps: rc.given?.deps }),
+    guards: guardsOf(rc, spec.actions[0]),
     news: () => heard(rc),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),

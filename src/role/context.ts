@@ -8,6 +8,7 @@ import type { Logger } from "../kernel/emit.ts";
 import type { RandomStream } from "../kernel/random.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
+import type { Guard } from "../tool/guard.ts";
 import type { Plan } from "./plan.ts";
 import type { Task } from "../agent/task.ts";
 import type { ReactLoop } from "./react.ts";
@@ -87,6 +88,7 @@ export interface EffectDoor extends StepDoor {
 export interface GivenValues {
   readonly deps: Deps | undefined;
   readonly context: RunContext | undefined;
+  readonly guards: readonly Guard[] | undefined;
 }
 
 export interface JoinMarks {

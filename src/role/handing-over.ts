@@ -34,7 +34,7 @@ export async function handingOver<S>(
 ): Promise<Message> {
   const conversation = await passedOn(rc, history, recent);
   const payload: HandedOver = { conversation, isWhole: history === "all", hops: hopsIn(rc.news) + 1, ...(hasInput ? { input: args } : {}) };
-  const content = hasInput ? canonicalJson(args) : String(args["reason"] ?? "");
+  const content = hasInput ? canonicalJson(args) : typeof args["reason"] === "string" ? args["reason"] : "";
   return rc.message(content, { causeBy: HANDOFF, sendTo: to, instructContent: payload });
 }
 

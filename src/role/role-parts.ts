@@ -91,6 +91,7 @@ const roleParts: Parts = {
   acts: withAdvice(kinds.oneOf("each round"), "Leave it out for a role that acts when it has mail."),
   state: aSchema,
   model: kinds.model,
+  guards: kinds.guards,
   reactMode: withAdvice(kinds.oneOf(...modes), "Leave it out for the default."),
   maxReactLoop: size,
   memoryLimit: size,

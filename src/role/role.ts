@@ -14,6 +14,7 @@ import type { Address } from "../message/address.ts";
 import type { Mailbox } from "../message/mailbox.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { Guard } from "../tool/guard.ts";
 import type { Tool } from "../tool/tool.ts";
 import { act, observe } from "./act.ts";
 import type { RoleAgentOptions } from "./agent-mode.ts";
@@ -66,6 +67,8 @@ export interface RoleOptions<S = CustomState> {
   readonly tools?: readonly Tool[];
   /** Options of the agent in mode `agent`. */
   readonly agent?: RoleAgentOptions;
+  /** Checks of its input, its output and the calls of its tools: see `guard`. They come after those of the team. */
+  readonly guards?: readonly Guard[];
   /** A person plays this role: every question to a model goes to them. */
   readonly human?: boolean;
   /** Limit on the milliseconds of one activation, without the time of waiting for a person or a model. Default 3,600,000. */
@@ -97,7 +100,19 @@ export interface RoleOptions<S = CustomState> {
 
 const roleOptions: Known<RoleOptions> = {
   ...kinds.each(kinds.checked, "name", "profile", "goal", "constraints", "description", "watch", "actions", "reactions", "addresses"),
-  ...kinds.each(kinds.checked, "reactMode", "maxReactLoop", "model", "state", "tools", "agent", "timeout", "budgetShare", "onFailure"),
+  ...kinds.each(
+    kinds.checked,
+    "reactMode",
+    "maxReactLoop",
+    "model",
+    "state",
+    "tools",
+    "agent",
+    "timeout",
+    "budgetShare",
+    "onFailure",
+    "guards",
+  ),
   ...kinds.each(
     kinds.checked,
     "memoryLimit",
@@ -148,6 +163,7 @@ export class Role<S = CustomState> {
   readonly state: z.ZodType<S> | undefined = undefined;
   readonly tools: readonly Tool[] | undefined = undefined;
   readonly agent: RoleAgentOptions | undefined = undefined;
+  readonly guards: readonly Guard[] | undefined = undefined;
   readonly human: boolean = false;
   readonly timeout: number = 3_600_000;
   readonly budgetShare: number | undefined = undefined;

@@ -8,6 +8,7 @@ import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, 
 import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
+import type { Guard } from "../tool/guard.ts";
 import { HANDOFF } from "../role/handoff.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName } from "../role/role-spec.ts";
@@ -43,6 +44,7 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly messageLimit: number;
   readonly deps: Deps | undefined;
   readonly context: RunContext | undefined;
+  readonly guards: readonly Guard[] | undefined;
   readonly failsOnDead: boolean;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
@@ -66,6 +68,7 @@ export class Engine {
   readonly logger: Logger;
   readonly deps: Deps | undefined;
   readonly context: RunContext | undefined;
+  readonly guards: readonly Guard[] | undefined;
   readonly failsOnDead: boolean;
   readonly messageLimit: number;
   readonly tell: Tell;
@@ -98,6 +101,7 @@ export class Engine {
     this.logger = parts.logger;
     this.deps = parts.deps;
     this.context = parts.context;
+    this.guards = parts.guards;
     this.failsOnDead = parts.failsOnDead;
     this.messageLimit = parts.messageLimit;
     this.tell = parts.announcer.telling;

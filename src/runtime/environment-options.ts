@@ -2,6 +2,7 @@ import type { Shape } from "../kernel/argument.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import type { Guard } from "../tool/guard.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
 import { anEffectPort, type EffectPort } from "../kernel/effect.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -79,6 +80,8 @@ export interface EnvironmentOptions {
   readonly calls?: CallTuning;
   /** Dependencies that roles get as `ctx.deps`: see {@link Deps}. Never recorded. Default: none. */
   readonly deps?: Deps;
+  /** Checks of the input, the output and the tool calls of every role, before those of the role: see `guard`. Default: none. */
+  readonly guards?: readonly Guard[];
   /** Runs the effects of steps, for example `remoteEffects(...)` of `troupe/fleet` on other machines. Default: in this process. */
   readonly effects?: EffectPort;
   /**
@@ -121,6 +124,7 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   delivery: advised(kinds.oneOf("hire", "shuffled", "sender")),
   onFailure: advised({ says: '"stop", "skip" or retry(n)', fits: isFailurePolicy }),
   onDeadAddress: advised(kinds.oneOf("warn", "fail")),
+  guards: kinds.guards,
   human: advised(kinds.function, "Write human: (question) => answer, or leave it out: then questions wait."),
   logger: kinds.logger,
   prices: kinds.record(kinds.price),

@@ -133,6 +133,7 @@ export class Environment {
       ...{
         deps: options.deps,
         context: backing.context,
+        guards: options.guards,
         effects: options.effects ?? localEffects,
         failsOnDead: options.onDeadAddress === "fail",
       },

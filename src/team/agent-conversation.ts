@@ -50,7 +50,7 @@ function assertCanConverse(options: AgentOptions): void {
 }
 
 function roleOf(options: AgentOptions): Role {
-  const { name, model, systemPrompt, maxSteps, tools = [], output } = options;
+  const { name, model, systemPrompt, maxSteps, tools = [], output, guards } = options;
   const { net, toolChoice, nextStepPrompt, permissions, parallelTools, maxObserve, loops, compaction, terminate } = options;
   return defineRole({
     name,
@@ -62,7 +62,7 @@ function roleOf(options: AgentOptions): Role {
       keepCalls: true,
       ...defined({ net, toolChoice, nextStepPrompt, permissions, parallelTools, maxObserve, loops, compaction, terminate }),
     },
-    ...defined({ description: systemPrompt, maxReactLoop: maxSteps }),
+    ...defined({ description: systemPrompt, maxReactLoop: maxSteps, guards }),
     ...(output === undefined ? {} : { actions: [defineAction({ name: "Answer", output, run: () => undefined as never })] }),
   });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Agent } from "../agent/agent.ts";
+import type { RunContext } from "../kernel/deps.ts";
 import { ControlError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -96,11 +97,7 @@ async function teamRun(team: Team, { task, to }: { readonly task: string; readon
 }
 
 function termsOf(ctx: ToolContext): Pick<RunOptions, "signal" | "context"> {
-  const { signal } = ctx;
-  try {
-    return { signal, context: ctx.context };
-  } catch {
-    // The worker may need none.
-    return { signal };
-  }
+  // A context that is missing is no member of a copy. The worker may need none.
+  const { signal, context }: Pick<ToolContext, "signal"> & { readonly context?: RunContext } = { ...ctx };
+  return { signal, ...defined({ context }) };
 }

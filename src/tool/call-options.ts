@@ -1,5 +1,6 @@
 import { isObject, isRecord, isText } from "../kernel/value-kind.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
+import type { Guard } from "./guard.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -44,6 +45,8 @@ export interface CallToolOptions {
   readonly session?: object | undefined;
   /** Passed to tools as `ctx.deps`. Never recorded. */
   readonly deps?: Deps | undefined;
+  /** Checks of each call before it is made: those with `on: "call"`. Default: those of the tool. */
+  readonly guards?: readonly Guard[] | undefined;
   /** Passed to tools as `ctx.context`. Never recorded. */
   readonly context?: RunContext | undefined;
   /** Called with each tool that runs now, not with one whose answer is recorded: the caller closes it. */
@@ -55,6 +58,7 @@ export interface CallToolOptions {
 /** @internal */
 export const callToolOptions: Known<CallToolOptions> = {
   ...kinds.each(kinds.checked, "tools", "role", "deps"),
+  guards: kinds.guards,
   steps: kinds.steps,
   clock: kinds.clock,
   signal: kinds.signal,

@@ -19,8 +19,9 @@ import {
   wholeOptions,
 } from "./call-options.ts";
 import { cutText } from "./shown-text.ts";
-import { type CalledTool, combineResults, notRun } from "./tool-result.ts";
+import { type CalledTool, combineResults, notRun, resultText, toolFailure } from "./tool-result.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
+import { type GuardPlace, judge, refusedBy, unfit } from "./guard.ts";
 import { runTool } from "./run-tool.ts";
 import { toolEndIn } from "./plain-result.ts";
 import type { Tool } from "./tool.ts";
@@ -34,8 +35,8 @@ interface ReadyCall {
   readonly json: JsonObject;
   readonly args: unknown;
   readonly decision: "allow" | "ask";
-  /** A person changed the arguments. */
-  readonly isChanged?: boolean;
+  /** Who changed the arguments. */
+  readonly changedBy?: "A person" | "A guard" | undefined;
 }
 
 /** Ready to run, or answered already. */
@@ -88,10 +89,9 @@ function isReady(call: CheckedCall): call is ReadyCall {
   return "decision" in call;
 }
 
-async function permit(
-  checked: CheckedCall,
-  { approve, steps, role = "agent", signal, policy = NO_POLICY }: WholeCallOptions,
-): Promise<CheckedCall> {
+async function permit(given: CheckedCall, options: WholeCallOptions): Promise<CheckedCall> {
+  const checked = isReady(given) ? await guarded(given, options) : given;
+  const { approve, steps, role = "agent", signal, policy = NO_POLICY } = options;
   if (!isReady(checked) || checked.decision === "allow") return checked;
   const { call, tool, json } = checked;
   if (approve === undefined) {
@@ -109,20 +109,49 @@ async function permit(
     if (args === undefined) return { ...checked, decision: "allow" };
     const changed = readArguments(JSON.stringify(args), tool);
     if (changed.ok && decide(tool, changed.json, policy) !== "deny") {
-      return { call, tool, json: changed.json, args: changed.args, decision: "allow", isChanged: true };
+      return { call, tool, json: changed.json, args: changed.args, decision: "allow", changedBy: "A person" };
     }
     fault = changed.ok ? "a rule forbids such a call." : changed.why;
   }
   return notRun(call, "denied", `a person wanted to call the tool "${tool.name}" differently, but ${fault ?? ""} Go another way.`);
 }
 
+/** Lets the guards of the caller and of the tool judge a call. @throws StepError `GUARD_REFUSED`, `GUARD_FAILED` */
+async function guarded(ready: ReadyCall, options: WholeCallOptions): Promise<CheckedCall> {
+  const { call, tool, json } = ready;
+  const { guards = [], policy = NO_POLICY } = options;
+  const own = tool.guards ?? [];
+  if (guards.length === 0 && own.length === 0) return ready;
+  const place = placeOf(options);
+  let now = ready;
+  for (const [on, list] of [["call", guards] as const, ["input", own] as const]) {
+    const judged = await judge(list, { on, text: JSON.stringify(now.json), call: { tool: tool.name, args: now.json } }, place);
+    if (judged.kind === "refused") {
+      if (judged.by.then === "stop") throw refusedBy(judged.by, { on, role: place.role }, judged.why);
+      return notRun(call, "denied", `the guard "${judged.by.name}" refuses this call of "${tool.name}": ${judged.why}`);
+    }
+    if (judged.kind === "passes") continue;
+    const changed = readArguments(JSON.stringify(judged.value), tool);
+    if (!changed.ok) throw unfit(judged.by, `the arguments of "${tool.name}"`, changed.why);
+    now = { ...now, json: changed.json, args: changed.args };
+  }
+  if (now === ready) return ready;
+  const decision = decide(tool, now.json, policy);
+  if (decision === "deny") return notRun(call, "denied", `a rule forbids the call of "${tool.name}" as the guards rewrote it.`);
+  return { ...now, decision, changedBy: json === now.json ? undefined : "A guard" };
+}
+
+function placeOf({ steps, clock, signal, ask, model, deps, context, role = "agent" }: WholeCallOptions): GuardPlace {
+  return { steps, clock, signal, ask, model, deps, context, role };
+}
+
 async function answer(checked: CheckedCall, options: WholeCallOptions): Promise<CalledTool> {
-  const called = isReady(checked) ? await runReady(checked, options) : checked;
+  const called = isReady(checked) ? await judgedResult(checked, await runReady(checked, options), options) : checked;
   options.tell?.({ type: "tool.ended", called });
   return called;
 }
 
-async function runReady({ call, tool, json, args, isChanged = false }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
+async function runReady({ call, tool, json, args, changedBy }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
   const { steps, clock, signal, role = "agent", ask, model, session, deps, context, tell, opened } = options;
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
   const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
@@ -134,12 +163,25 @@ async function runReady({ call, tool, json, args, isChanged = false }: ReadyCall
   });
   const end = toolEndIn(answered, tool);
   const called = { call, ...end, ends: tool.ends && end.outcome === "ok" };
-  return isChanged ? { ...called, result: combineResults(end.result, { system: changedText(json) }) } : called;
+  return changedBy === undefined ? called : { ...called, result: combineResults(end.result, { system: changedText(changedBy, json) }) };
+}
+
+/** Lets the guards of a tool judge its result. @throws StepError `GUARD_REFUSED`, `GUARD_FAILED` */
+async function judgedResult({ tool, json }: ReadyCall, called: CalledTool, options: WholeCallOptions): Promise<CalledTool> {
+  if (tool.guards === undefined || called.outcome !== "ok") return called;
+  const place = placeOf(options);
+  const judging = { on: "output", text: resultText(called.result), call: { tool: tool.name, args: json } } as const;
+  const judged = await judge(tool.guards, judging, place);
+  if (judged.kind === "passes") return called;
+  if (judged.kind === "rewritten") return { ...called, result: { output: judged.value } };
+  if (judged.by.then === "stop") throw refusedBy(judged.by, { on: "output", role: place.role }, judged.why);
+  const result = toolFailure(`the guard "${judged.by.name}" withholds the result of "${tool.name}": ${judged.why}`);
+  return { ...called, outcome: "failed", result, ends: false };
 }
 
 /** The model's own message still has the arguments that it asked for. */
-function changedText(args: JsonObject): string {
-  return `A person changed the arguments. The tool was called with ${cutText(JSON.stringify(args), SHOWN_ARGUMENTS)}`;
+function changedText(by: string, args: JsonObject): string {
+  return `${by} changed the arguments. The tool was called with ${cutText(JSON.stringify(args), SHOWN_ARGUMENTS)}`;
 }
 
 function toolsThere(tools: ToolCollection): string {

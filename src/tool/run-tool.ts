@@ -160,17 +160,13 @@ class RunningTool {
     const hand = this.#hand;
     const own = model?.(steps);
     const handed: ChatModel | undefined = own && { ...own, chat: (request, o) => hand("model.chat", own.chat(request, o)) };
-    return Object.freeze({
+    const made = {
       key: door.key,
       mode: door.mode,
       signal: this.#life.signal,
       model: handed,
       ask: ((prompt: string, o?: AnyToolAsk) => hand("ask", this.#askModel(steps, own, prompt, o))) as ToolContext["ask"],
       step: stepIn({ step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, steps.step(spec, effect)) }),
-      get context() {
-        if (context === undefined) throw contextMissing(`a tool of ${role}`);
-        return context;
-      },
       get budget() {
         return door.attempts.budget ?? unboundedPool();
       },
@@ -181,8 +177,10 @@ class RunningTool {
         progress(shown);
         door.progress?.(shown);
       },
-      ...defined({ human: ask && this.#human(steps, ask, hand), session, deps }),
-    });
+      ...defined({ human: ask && this.#human(steps, ask, hand), session, deps, context }),
+    };
+    if (context === undefined) Object.defineProperty(made, "context", missing(role));
+    return Object.freeze(made) as ToolContext;
   }
 
   #meter({ model }: ToolContext): Meter {
@@ -279,4 +277,14 @@ export async function closeTool(tool: Tool, session: object, clock: Clock): Prom
   } catch (error) {
     return `The tool "${tool.name}" may not have let go of what it holds: ${wordsOfThrown(error).slice(0, SHOWN_ERROR)}`;
   }
+}
+
+/** A context that is missing fails where it is read, and not where the members of the tool's context are copied. */
+function missing(role: string): PropertyDescriptor {
+  return {
+    enumerable: false,
+    get() {
+      throw contextMissing(`a tool of ${role}`);
+    },
+  };
 }

@@ -9,6 +9,7 @@ import type { ImagePart } from "../model/chat-message.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
 import { checkPermission, type Permission } from "./permission.ts";
 import { type CheckedArguments, jsonParameters, zodParameters } from "./tool-parameters.ts";
+import type { Guard } from "./guard.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { defined, isObject } from "../kernel/value-kind.ts";
 import { object, takes } from "../kernel/argument.ts";
@@ -112,6 +113,8 @@ export interface Tool<P = unknown> {
   readonly polls: boolean;
   /** Characters of one result. Default: 12,000. */
   readonly maxOutput: number;
+  /** Checks of its arguments (`input`) and its results (`output`): see `guard`. Default: none. */
+  readonly guards?: readonly Guard[];
   check(args: JsonObject): CheckedArguments<P>;
   execute(args: P, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
   /** Releases what the tool holds for one agent, after each run in which the tool ran. It has 10 seconds; its error is a warning. */
@@ -136,6 +139,7 @@ type Settings =
   | "parallel"
   | "polls"
   | "maxOutput"
+  | "guards"
   | "close";
 type ToolFields = Pick<Tool, "name" | "description"> & Partial<Pick<Tool, Settings>>;
 
@@ -144,6 +148,7 @@ const toolOptions: Known<ToolOptions<AnySchema>> = {
   effect: kinds.oneOf("read", "write"),
   ...kinds.each(kinds.boolean, "idempotent", "again", "fresh", "ends", "parallel", "polls"),
   ...kinds.each(kinds.function, "close", "execute"),
+  guards: kinds.guards,
   parameters: { says: "a schema, or a JSON Schema", fits: (value) => isObject(value) || typeof value === "function" },
 };
 

@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { Agent } from "../../src/agent/index.ts";
+import { Agent, MessagesMemory } from "../../src/agent/index.ts";
 import { asTool, defineAction, defineRole, memoryJournal, ModelError, type RunContext, Team, usd } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { MessagesMemory } from "../../src/agent/index.ts";
 import { call, calls } from "../agent/setup.ts";
 
 const priced = { price: { input: 0, output: 1 } } as const;

@@ -60,6 +60,8 @@ import type { RoleTurn } from "./turn.ts";
 export class Activation implements RoleContext, Meter {
   /** Own property, so that contexts derived from this one inherit it. */
   readonly meter: Meter = this;
+  /** Own for the same reason. */
+  readonly given: GivenValues;
   readonly spec: RoleSpec;
   readonly name: string;
   readonly inbox: readonly Message[];
@@ -77,6 +79,7 @@ export class Activation implements RoleContext, Meter {
   constructor(turn: RoleTurn) {
     const { role, started } = turn;
     this.#turn = turn;
+    this.given = turn.tools.host;
     this.name = role.name;
     this.spec = turn.definition.spec;
     this.inbox = Object.freeze(role.news(started.take));
@@ -231,10 +234,6 @@ export class Activation implements RoleContext, Meter {
     const { context } = this.given;
     if (context === undefined) throw contextMissing(this.name);
     return context;
-  }
-
-  get given(): GivenValues {
-    return this.#turn.tools.host;
   }
 
   get plan(): Plan {
