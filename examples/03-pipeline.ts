@@ -15,7 +15,7 @@ const Criticise = defineAction({
   name: "Criticise",
   needs: [WriteDraft],
   output: Critique,
-  prompt: (ctx) => `Criticise this draft:\n${ctx.inputs[0].instructContent?.body}`,
+  prompt: (ctx) => `Criticise this draft:\n${ctx.inputs[0].instructContent.body}`,
 });
 
 const Edit = defineAction({
@@ -24,7 +24,7 @@ const Edit = defineAction({
   output: Article,
   prompt: (ctx) => {
     const [draft, critique] = ctx.inputs; // Message<{ title, body }> and Message<{ score, problems }>
-    return `Mend "${draft.instructContent?.title}". Problems: ${critique.instructContent?.problems.join("; ")}`;
+    return `Mend "${draft.instructContent.title}". Problems: ${critique.instructContent.problems.join("; ")}`;
   },
 });
 

@@ -26,7 +26,7 @@ import { RunTally, TokenLimitError } from "./run-tally.ts";
 import { EndableTools } from "./terminate-tool.ts";
 
 /** Options of an agent. */
-export interface AgentOptions extends BrainOptions {
+export interface AgentOptions<O = unknown> extends BrainOptions<O> {
   readonly name: string;
   readonly description?: string;
   /** A change of a collection takes effect at the next step. */
@@ -56,9 +56,9 @@ export interface AgentRunOptions {
 const runOptions: Known<AgentRunOptions> = { signal: kinds.signal, context: kinds.object };
 
 /** The events of a run. Every reader gets all of them from the start, except text and progress pieces, which late readers miss. */
-export interface AgentRun extends AsyncIterable<AgentEvent> {
+export interface AgentRun<O = unknown> extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
-  readonly result: Promise<AgentResult>;
+  readonly result: Promise<AgentResult<O>>;
   /**
    * Ends the run with status `stopped`. The conversation stays, and `run()` without a task continues. With the option `steps` of a role, a
    * call in flight suspends the activation of the role: its team's run ends as `stopped`, too.
@@ -80,7 +80,7 @@ export interface AgentRun extends AsyncIterable<AgentEvent> {
  * const { status, answer } = await agent.run("Do I need a coat in Oslo?").result;
  * console.log(status, answer); // finished Take a coat.
  */
-export class Agent {
+export class Agent<O = unknown> {
   readonly name: string;
   readonly description: string;
   readonly #options: AgentOptions;
@@ -91,7 +91,7 @@ export class Agent {
   /**
    * @throws UsageError `AGENT_INVALID`, `TOOL_INVALID`, `TOOL_CHOICE_INVALID`, `PERMISSION_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_UNSUPPORTED`
    */
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions<O>) {
     takes("new Agent", "options", options, readable);
     checkParts(options);
     checkKnownOptions("new Agent", options, agentOptions);
@@ -128,7 +128,7 @@ export class Agent {
    *
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
-  run(task?: string, o: AgentRunOptions = {}): AgentRun {
+  run(task?: string, o: AgentRunOptions = {}): AgentRun<O> {
     takes("run of an agent", "task", task, orNothing(aText));
     checkKnownOptions("run of an agent", o, runOptions);
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
@@ -143,7 +143,7 @@ export class Agent {
     task: string | undefined,
     { signal, end }: StopSignal,
     { log, context }: { readonly log: EventLog<AgentEvent>; readonly context: RunContext | undefined },
-  ): Promise<AgentResult> {
+  ): Promise<AgentResult<O>> {
     this.#move("start", log);
     let run: BrainRun | undefined;
     let ended: Ended;
@@ -165,16 +165,24 @@ export class Agent {
     this.#move(ended.move, log);
     const { usage, cost, byModel } = run?.tally ?? new RunTally();
     const denied = run?.denied() ?? [];
-    const result: AgentResult = { answer: "", ...ended.result, steps: this.#life.steps, usage, cost, byModel, denied };
+    const result: AgentResult<O> = {
+      answer: "",
+      ...(ended.result as Pick<AgentResult<O>, "status" | "output">),
+      steps: this.#life.steps,
+      usage,
+      cost,
+      byModel,
+      denied,
+    };
     log.add({ type: "run.ended", result });
     log.end();
     return result;
   }
 
   /** Returns an agent of the same options that remembers nothing. @throws UsageError `AGENT_INVALID` for one whose memory brings its tools @internal */
-  anew(): Agent {
+  anew(): Agent<O> {
     const { memory, ...options } = this.#options;
-    if (memory === undefined || memory instanceof ChatMemory) return new Agent(options);
+    if (memory === undefined || memory instanceof ChatMemory) return new Agent<O>(options as AgentOptions<O>);
     throw invalid(`the agent ${this.name} to have tools, so that each task begins anew`, "a memory with its own tools");
   }
 

@@ -37,7 +37,7 @@ export interface CallRules {
 }
 
 /** Options of a brain. */
-export interface BrainOptions extends CallRules {
+export interface BrainOptions<O = unknown> extends CallRules {
   readonly model: ChatModel;
   /** Default {@link react}. */
   readonly net?: Net;
@@ -77,7 +77,7 @@ export interface BrainOptions extends CallRules {
    * Schema of the answer as a value, read from its text; else the model is asked for it, three times at most. Default: the answer is text
    * alone.
    */
-  readonly output?: AnySchema;
+  readonly output?: AnySchema<O>;
   /** False: never. */
   readonly loops?: LoopOptions | false;
   readonly compaction?: CompactionOptions;

@@ -37,7 +37,7 @@ export type AgentEvent =
   | { readonly type: "run.ended"; readonly result: AgentResult };
 
 /** The result of a run of an agent. */
-export interface AgentResult {
+export interface AgentResult<O = unknown> {
   /**
    * `failed`: an error, or the agent said that it cannot do the task. `loop`: it repeated itself after a warning. `budget`: the next call
    * does not fit into a budget. `tokens`: its `tokenLimit` is reached. After all but `finished` and `failed` it can continue.
@@ -46,7 +46,7 @@ export interface AgentResult {
   /** Empty when there is none. */
   readonly answer: string;
   /** The answer as a value of the agent's `output` schema; absent without one, and in a run that did not finish. */
-  readonly output?: unknown;
+  readonly output?: O;
   readonly steps: number;
   /** Rejected replies included. */
   readonly usage: Usage;

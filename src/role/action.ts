@@ -21,7 +21,10 @@ export type Awaitable<T> = T | Promise<T>;
 export type ActionResult<O> = O | Message<O> | readonly Message[] | string | void | undefined;
 
 /** The messages an action needs, typed by the actions that cause them. */
-export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: Message<PayloadOf<N[K]>> };
+export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: SaidBy<PayloadOf<N[K]>> };
+
+/** What an action with an `output` schema says always has its payload. */
+type SaidBy<P> = unknown extends P ? Message<P> : [P] extends [never] ? Message<P> : Message<P> & { readonly instructContent: P };
 
 /**
  * A unit of work: a definition that holds no data of a run. Its `name` identifies it in routing: it is the cause of its messages. Use

@@ -27,7 +27,7 @@ import { maskedRules } from "./record/rewritten-event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
 import { roundsLeftOf, RunState } from "./record/run-state.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "./schedulers/scheduler.ts";
-import { progressOf } from "./stop-condition.ts";
+import { checkpointOf } from "./stop-condition.ts";
 import { EVENTS_BETWEEN, SnapshotWriter, type SnapshotWriterParts } from "./snapshot/snapshot.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { Plan } from "../role/plan.ts";
@@ -67,8 +67,8 @@ export function boundsOf(o: EnvironmentRunOptions, state: RunState): RunBounds {
       "none",
       "Write signal: AbortSignal.timeout(60_000), or give a number of rounds.",
     );
-  const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(state)));
-  return { roundsLeft: roundsLeftOf(state, rounds), lastTick: ticks === undefined ? undefined : () => from + ticks, checkpoint, signal };
+  const lastTick = ticks === undefined ? undefined : (): number => from + ticks;
+  return { roundsLeft: roundsLeftOf(state, rounds), lastTick, ...checkpointOf(stopWhen, state), signal };
 }
 
 export function freshState(options: EnvironmentOptions): RunState {

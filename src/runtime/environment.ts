@@ -225,7 +225,7 @@ export class Environment {
       // Stores get only durable events. Without stores, one write has the pending events and the end of the run.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
-      return { reason, failure: this.engine.failure, control: this.engine.control };
+      return { reason, failure: this.engine.failure, control: this.engine.control, held: bounds.held?.() };
     } finally {
       this.#isDriving = false;
     }

@@ -13,6 +13,7 @@ import { type PendingQuestion, pendingQuestions, plainQuestion } from "./record/
 import { maskedError } from "./record/rewritten-event.ts";
 import type { RunLog } from "./record/run-log.ts";
 import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState, type FaultCounts } from "./record/run-state.ts";
+import type { HeldStop } from "./stop-condition.ts";
 import { rest } from "./record/turn-count.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { DriveEnd } from "./schedulers/drive.ts";
@@ -22,6 +23,8 @@ export interface RunBounds {
   /** The run ends before a later tick. */
   readonly lastTick?: (() => number) | undefined;
   readonly checkpoint: (() => boolean) | undefined;
+  /** The stop condition that has ended the run. */
+  readonly held?: () => HeldStop | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -29,6 +32,7 @@ export interface RunEnd {
   readonly reason: DriveEnd;
   readonly failure: RunFailure | undefined;
   readonly control: ControlError | undefined;
+  readonly held?: HeldStop | undefined;
 }
 
 /** The end of a run for this process. `moved` is never recorded, because the run continues elsewhere. */
@@ -38,6 +42,8 @@ export type ResultStatus = RunStatus | "moved";
 export interface RunResult {
   readonly runId: string;
   readonly status: ResultStatus;
+  /** The stop condition that ended it, such as `saidBy("Review")` or the name of a function. */
+  readonly stoppedBy?: string;
   /** The rounds of all turns together; without rounds the most activations of one role. */
   readonly rounds: number;
   /** The time of the run's clock: rounds, simulated time, or activations that have ended. */
@@ -102,10 +108,15 @@ export async function unrecordedRun(state: RunState, drive: () => Promise<RunEnd
 /** Records the end of a run, if it has not moved and its journal still takes events, and returns the result. Never rejects. */
 export async function recordedEnd(log: RunLog, mask: Mask, end: RunEnd): Promise<RunResult> {
   const { state } = log;
-  const { status, error } = statusOf(end, mask);
+  const { status, error, stoppedBy } = statusOf(end, mask);
   if (status === "moved") return runResult(state, end, mask);
   try {
-    log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: maskedError(mask, error) }) });
+    log.record({
+      type: "run.ended",
+      status,
+      ...(stoppedBy === undefined ? {} : { stoppedBy }),
+      ...(error === undefined ? {} : { error: maskedError(mask, error) }),
+    });
     await log.durable();
     if (status !== "stopped") await log.rest();
     return runResult(state, end, mask);
@@ -117,11 +128,12 @@ export async function recordedEnd(log: RunLog, mask: Mask, end: RunEnd): Promise
 
 /** Returns the present result of a run, without secrets. Its lists are created when first read, with their present length. */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
-  const { status, error } = statusOf(end, mask);
+  const { status, error, stoppedBy } = statusOf(end, mask);
   const { parent } = state;
   const result: RunResult = {
     runId: state.runId,
     status,
+    ...(stoppedBy === undefined ? {} : { stoppedBy }),
     rounds: roundsOf(state),
     tick: state.tick,
     messages: unseen,
@@ -180,7 +192,7 @@ function saidSoFar(state: RunState): () => readonly Message[] {
   };
 }
 
-function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; readonly error?: TroupeError } {
+function statusOf(end: RunEnd, mask: Mask): Pick<RunResult, "status" | "error" | "stoppedBy"> {
   if (end.control instanceof MovedError) return { status: "moved", error: end.control };
   if (end.failure !== undefined) return { status: "failed", error: failureError(end.failure, mask) };
   if (end.control !== undefined) return { status: statusOfControl(end.control), error: end.control };
@@ -190,7 +202,9 @@ function statusOf(end: RunEnd, mask: Mask): { readonly status: ResultStatus; rea
     case "rounds":
       return { status: "rounds" };
     case "checkpoint":
-      return { status: "stopped" };
+      // A limit on ticks is no condition.
+      if (end.held === undefined) return { status: "stopped" };
+      return { status: end.held.isBound ? "stopped" : "finished", stoppedBy: end.held.name };
     case "interrupted":
       return { status: "stopped", error: new AbortedError() };
   }

@@ -44,7 +44,8 @@ export interface RunProgress {
 }
 
 /**
- * Returns true to stop the run, with status `stopped`. The conditions of this package are recorded with their arguments, and hold wherever
+ * Returns true to end the run. A bound (`afterRounds`, `afterSpending`) ends it with status `stopped`; a function of a program and `saidBy` say that its
+ * work is done: `finished`. `RunResult.stoppedBy` names the condition. The conditions of this package are recorded with their arguments, and hold wherever
  * a run is resumed. A function of a program is recorded by its name, which a `const` or a declaration gives it: the program that resumes
  * the run must provide it under that name.
  */
@@ -63,7 +64,7 @@ export type StopCondition = (progress: RunProgress) => boolean;
  */
 export function afterRounds(n: number): StopCondition {
   takes("afterRounds", "n", n, kinds.count);
-  return recordable("afterRounds", [n], ({ rounds }) => rounds >= n);
+  return recordable("afterRounds", [n], ({ rounds }) => rounds >= n, true);
 }
 
 /**
@@ -77,11 +78,11 @@ export function afterRounds(n: number): StopCondition {
  */
 export function afterSpending(amount: MicroUsd): StopCondition {
   takes("afterSpending", "amount", amount, kinds.count);
-  return recordable("afterSpending", [amount], ({ spent }) => spent >= amount);
+  return recordable("afterSpending", [amount], ({ spent }) => spent >= amount, true);
 }
 
 /**
- * A stop condition: the run stops when a message caused by this action was delivered in the present turn.
+ * A stop condition: the run is finished when a message caused by this action was delivered in the present turn.
  *
  * @throws UsageError `ADDRESS_INVALID` for a cause without a name
  *
@@ -91,14 +92,14 @@ export function afterSpending(amount: MicroUsd): StopCondition {
  * const Draft = defineAction({ name: "Draft", run: () => "a draft" });
  * const writer = defineRole({ name: "Wim", actions: [Draft] });
  * const { status } = await new Team({ roles: [writer] }).run("write", { stopWhen: saidBy(Draft) }).result;
- * console.log(status); // stopped
+ * console.log(status); // finished
  */
 export function saidBy(cause: Address): StopCondition {
   return recordable("saidBy", [addressOf(cause)], ({ said }) => said(cause));
 }
 
 /**
- * A stop condition: the run stops when any of the conditions holds.
+ * A stop condition: the run ends when any of the conditions holds, as that one ends it.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a condition that is no function
  * @example
@@ -108,11 +109,18 @@ export function saidBy(cause: Address): StopCondition {
  */
 export function anyOf(...conditions: readonly StopCondition[]): StopCondition {
   takes("anyOf", "what is given", conditions, listOf(aFunction));
-  return recordable("anyOf", conditions.map(recordOf), (progress) => conditions.some((condition) => condition(progress)));
+  const holding = (progress: RunProgress): HeldStop | undefined => {
+    for (const condition of conditions) {
+      const held = heldBy(condition, progress);
+      if (held !== undefined) return held;
+    }
+    return undefined;
+  };
+  return combined("anyOf", conditions, holding);
 }
 
 /**
- * A stop condition: the run stops when all of the conditions hold.
+ * A stop condition: the run ends when all of the conditions hold: `stopped` if all are bounds.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a condition that is no function
  * @example
@@ -122,14 +130,66 @@ export function anyOf(...conditions: readonly StopCondition[]): StopCondition {
  */
 export function allOf(...conditions: readonly StopCondition[]): StopCondition {
   takes("allOf", "what is given", conditions, listOf(aFunction));
-  return recordable("allOf", conditions.map(recordOf), (progress) => conditions.every((condition) => condition(progress)));
+  const holding = (progress: RunProgress): HeldStop | undefined => {
+    let isBound = true;
+    for (const condition of conditions) {
+      const held = heldBy(condition, progress);
+      if (held === undefined) return undefined;
+      isBound &&= held.isBound;
+    }
+    return { name: stopText(recordOf(all)), isBound };
+  };
+  const all = combined("allOf", conditions, holding);
+  return all;
 }
 
 /** A registered symbol is equal in every copy of this package. */
 const record: unique symbol = Symbol.for("troupe.stop");
 
-function recordable(name: string, made: readonly unknown[], condition: StopCondition): StopCondition {
-  return Object.defineProperty(condition, record, { value: Object.freeze({ name, with: made }) });
+/** Returns the condition that holds. Equal in every copy of this package, too. */
+const holds: unique symbol = Symbol.for("troupe.stop.holds");
+
+/** The condition that ended a run. */
+export interface HeldStop {
+  readonly name: string;
+  /** It bounds the run, and does not say that its work is done. */
+  readonly isBound: boolean;
+}
+
+type Holding = (progress: RunProgress) => HeldStop | undefined;
+
+function recordable(name: string, made: readonly unknown[], condition: StopCondition, isBound = false): StopCondition {
+  const recorded = Object.freeze({ name, with: made }) as RecordedStop;
+  const held: HeldStop = { name: stopText(recorded), isBound };
+  return withHolding(recorded, condition, (progress) => (condition(progress) ? held : undefined));
+}
+
+function combined(name: string, conditions: readonly StopCondition[], holding: Holding): StopCondition {
+  return withHolding(Object.freeze({ name, with: conditions.map(recordOf) }), (progress) => holding(progress) !== undefined, holding);
+}
+
+function withHolding(recorded: RecordedStop, condition: StopCondition, holding: Holding): StopCondition {
+  return Object.defineProperties(condition, { [record]: { value: recorded }, [holds]: { value: holding } });
+}
+
+/** Undefined if the condition does not hold. */
+export function heldBy(condition: StopCondition & { readonly [holds]?: Holding }, progress: RunProgress): HeldStop | undefined {
+  const holding = condition[holds];
+  if (holding !== undefined) return holding(progress);
+  return condition(progress) ? { name: stopText(recordOf(condition)), isBound: false } : undefined;
+}
+
+/** Returns the check of a condition between rounds, and the condition that has held. */
+export function checkpointOf(
+  stopWhen: StopCondition | undefined,
+  state: RunState,
+): { readonly checkpoint: (() => boolean) | undefined; readonly held: () => HeldStop | undefined } {
+  let held: HeldStop | undefined;
+  const checkpoint = (): boolean => {
+    held = stopWhen && heldBy(stopWhen, progressOf(state));
+    return held !== undefined;
+  };
+  return { checkpoint: stopWhen && checkpoint, held: () => held };
 }
 
 export function recordOf(condition: StopCondition & { readonly [record]?: RecordedStop }): RecordedStop {

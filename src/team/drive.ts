@@ -18,7 +18,7 @@ import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { RunFailure } from "../runtime/run-failure.ts";
 import { type RunEnd, type RunResult, runResult, type RunBounds } from "../runtime/run-result.ts";
 import { EVENTS_BETWEEN } from "../runtime/snapshot/snapshot.ts";
-import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
+import { checkpointOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
 import { type Crew, unwatchedCauses } from "./crew.ts";
 import { publishOnce, type RunChange } from "./publishing.ts";
@@ -202,8 +202,13 @@ function idleResult(state: RunState, mask: Mask): RunResult {
 export function recordedResult(state: RunState, mask: Mask): RunResult {
   const result = idleResult(state, mask);
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
-  const { status, error } = state.phase;
-  return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
+  const { status, error, stoppedBy } = state.phase;
+  return {
+    ...result,
+    status,
+    ...(stoppedBy === undefined ? {} : { stoppedBy }),
+    ...(error === undefined ? {} : { error: stepErrorFrom(error) }),
+  };
 }
 
 function environmentOf(
@@ -247,7 +252,7 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
   const { ticks } = state.bounds;
   const lastTick = ticks === undefined ? undefined : (): number => state.tick - turnCount(state).tick + ticks;
   const roundsLeft = (): number => (state.bounds.rounds ?? DEFAULT_ROUNDS) - turnCount(state).rounds;
-  return { roundsLeft, lastTick, signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
+  return { roundsLeft, lastTick, signal, ...checkpointOf(stopWhen, state) };
 }
 
 /** Gives the first `seq` events of a run to the memories of its roles, which store the missing changes. */

@@ -68,7 +68,10 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   const run = { ...given, crew: crewWith(state.roles.values(), given.crew) };
   const differences = admittedChange(state, run.crew, o.onTeamChange);
   // A changed team is recorded, so that the next resume finds it.
-  if (isFinished(state) && news.length === 0 && differences.length === 0) {
+  const { phase } = state;
+  // With another condition, a run continues that its condition has finished.
+  const isOpenAgain = o.stopWhen !== undefined && phase.phase === "ended" && phase.stoppedBy !== undefined;
+  if (isFinished(state) && !isOpenAgain && news.length === 0 && differences.length === 0) {
     controls.started();
     return resultOfFinished(run);
   }

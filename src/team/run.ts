@@ -11,6 +11,7 @@ import type { Json } from "../kernel/json.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
+import type { Action } from "../role/action.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
@@ -50,6 +51,7 @@ type OfResult = { readonly [Name in keyof Required<RunResult>]: Name };
 const resultMembers: OfResult & ResultMembers = {
   runId: "runId",
   status: "status",
+  stoppedBy: "stoppedBy",
   rounds: "rounds",
   tick: "tick",
   messages: "messages",
@@ -176,6 +178,20 @@ export class Run implements AsyncIterable<RunEvent> {
       // Events that came meanwhile did not wake the iterator, so it reads again.
       if (growth === this.#growth) await this.#nextGrowth();
     }
+  }
+
+  /**
+   * Returns what an action with an `output` schema said last in this run, as a value of that schema. Resolves when the run has ended.
+   *
+   * @throws the error of a run that did not finish; UsageError `OUTPUT_MISSING` if the action said nothing
+   */
+  async outputOf<O>(action: Action<O>): Promise<O> {
+    const { status, error, messages } = await this.result;
+    const said = messages.findLast(({ causeBy, instructContent }) => causeBy === action.name && instructContent !== undefined);
+    if (said !== undefined && status === "finished") return said.instructContent as O;
+    if (error !== undefined) throw error;
+    const why = status === "finished" ? `it said none` : `the run ended as "${status}"`;
+    throw new UsageError("OUTPUT_MISSING", `Expected a value of ${action.name} in run ${this.id}, but ${why}.`);
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function unsubscribes it. */

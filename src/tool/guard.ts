@@ -144,17 +144,17 @@ export interface Judging extends Pick<GuardContext, "value" | "call"> {
  */
 export async function judge(guards: readonly Guard[], { on, text, value, call }: Judging, place: GuardPlace): Promise<Judged> {
   let judged: Judged = { kind: "passes" };
-  for (const guard of guards) {
-    if (guard.on !== on) continue;
+  for (const each of guards) {
+    if (each.on !== on) continue;
     const now: Json | undefined = judged.kind === "rewritten" ? judged.value : undefined;
     const subject: GuardSubject = {
       on,
       role: place.role,
       ...presentSubject({ text, value, ...(call === undefined ? {} : { call }) }, now),
     };
-    const verdict = await verdictOf(guard, subject, place);
-    if (typeof verdict === "string" && verdict !== "") return { kind: "refused", why: verdict, by: guard };
-    if (isObject(verdict)) judged = { kind: "rewritten", value: (verdict as unknown as { readonly rewrite: Json }).rewrite, by: guard };
+    const verdict = await verdictOf(each, subject, place);
+    if (typeof verdict === "string" && verdict !== "") return { kind: "refused", why: verdict, by: each };
+    if (isObject(verdict)) judged = { kind: "rewritten", value: (verdict as unknown as { readonly rewrite: Json }).rewrite, by: each };
   }
   return judged;
 }

@@ -3,6 +3,11 @@ import { z } from "zod";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { addressOf } from "../../src/message/address.ts";
 import { createMessage } from "../../src/message/message.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import type { Run } from "../../src/team/run.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import {
@@ -113,7 +118,7 @@ describe("a run of an environment that is to stop", () => {
     const environment = town([ann], { scheduler });
     environment.publishMessage("go");
     const { status, rounds } = await environment.run({ stopWhen: (run) => (run.state(ann)?.heard ?? 0) >= 3 });
-    expect({ status, rounds }).toEqual({ status: "stopped", rounds: 3 });
+    expect({ status, rounds }).toEqual({ status: "finished", rounds: 3 });
     const seen: unknown[] = [];
     await environment.run({
       stopWhen: ({ state }) => {
@@ -127,7 +132,7 @@ describe("a run of an environment that is to stop", () => {
   test("a team's condition sees them too", async () => {
     const ann = counting("Ann");
     const result = await new Team({ roles: [ann] }).run("go", { stopWhen: ({ state }) => state(ann)?.heard === 2 }).result;
-    expect(result).toMatchObject({ status: "stopped", rounds: 2 });
+    expect(result).toMatchObject({ status: "finished", rounds: 2 });
   });
 
   test.each(["rounds", "eager"] as const)(
@@ -160,5 +165,54 @@ describe("a run of an environment that is to stop", () => {
     ["a signal that is none", { signal: "now" }, /signal.*AbortSignal/],
   ])("%s is refused", async (_what, options, text) => {
     await expect(town([]).run(options as object)).rejects.toThrow(text);
+  });
+});
+
+describe("the end by a condition", () => {
+  const isLong = ({ messages }: RunProgress): boolean => messages.length > 2;
+  test.each<[string, StopCondition, string, string]>([
+    ["a bound", afterRounds(2), "stopped", "afterRounds(2)"],
+    ["what is said", saidBy("Ann"), "finished", 'saidBy("Ann")'],
+    ["a function", isLong, "finished", "isLong"],
+    ["any of them: the first that holds", anyOf(isLong, afterRounds(2)), "finished", "isLong"],
+    ["any of them: a bound that holds first", anyOf(afterRounds(1), isLong), "stopped", "afterRounds(1)"],
+    ["all of them, one of which is no bound", allOf(afterRounds(2), isLong), "finished", "allOf(afterRounds(2), isLong)"],
+    ["bounds alone", allOf(afterRounds(2), afterRounds(1)), "stopped", "allOf(afterRounds(2), afterRounds(1))"],
+  ])("by %s", async (_what, stopWhen, status, stoppedBy) => {
+    const journal = memoryJournal();
+    const team = (): Team => new Team({ roles: [endless()], journal });
+    expect(await team().run("go", { id: "r", stopWhen }).result).toMatchObject({ status, stoppedBy });
+    expect(fold(await eventsOf(journal, "r")).phase).toMatchObject({ status, stoppedBy });
+    const environment = town([endless()]);
+    environment.publishMessage("go");
+    expect(await environment.run({ stopWhen })).toMatchObject({ status, stoppedBy });
+  });
+
+  test("that finished a run is its end: it continues for another condition, or a message", async () => {
+    const team = new Team({ roles: [endless()] });
+    const stopWhen = ({ rounds }: RunProgress): boolean => rounds >= 2;
+    await team.run("go", { id: "r", stopWhen }).result;
+    const before = (await eventsOf(team.journal, "r")).length;
+    expect(await team.resume("r", { rounds: 9 }).result).toMatchObject({ status: "finished", rounds: 2 });
+    expect(await eventsOf(team.journal, "r")).toHaveLength(before);
+    expect(await team.resume("r", { stopWhen: afterRounds(4) }).result).toMatchObject({ status: "stopped", rounds: 4 });
+    await team.resume("r", { stopWhen: null, rounds: 1 }).result;
+    expect(await team.resume("r", { add: ["more"], stopWhen, rounds: 9 }).result).toMatchObject({ status: "finished" });
+  });
+});
+
+describe("the output of a typed action", () => {
+  const Guess = defineAction({ name: "Guess", output: z.object({ city: z.string() }), prompt: (ctx) => ctx.text });
+  const run = (reply: string): Run =>
+    new Team({ roles: [defineRole({ name: "Ann", actions: [Guess] })], model: scriptedModel([reply]) }).run("?");
+
+  test("is a value of its schema, or the error of the run", async () => {
+    expect(await run('{"city":"Oslo"}').outputOf(Guess)).toEqual({ city: "Oslo" });
+    await expect(new Team({ roles: [answering("Ann", () => Promise.reject(new Error("no")))] }).run("?").outputOf(Guess)).rejects.toThrow(
+      "no",
+    );
+    await expect(new Team({ roles: [answering("Ann", () => Promise.resolve(undefined))] }).run("?").outputOf(Guess)).rejects.toMatchObject({
+      code: "OUTPUT_MISSING",
+    });
   });
 });

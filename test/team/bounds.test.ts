@@ -120,8 +120,8 @@ describe("a stop condition", () => {
     }
     expect(await eventsOf(journal, "r")).toEqual(before);
     expect((await journal.runs()).map(({ runId }) => runId)).toEqual(["r"]);
-    expect(await teamOf(journal).fork("r", { at: 4, stopWhen }).result).toMatchObject({ status: "stopped", rounds: 7 });
-    expect(await teamOf(journal).resume("r", { stopWhen }).result).toMatchObject({ status: "stopped", rounds: 7 });
+    expect(await teamOf(journal).fork("r", { at: 4, stopWhen }).result).toMatchObject({ status: "finished", rounds: 7 });
+    expect(await teamOf(journal).resume("r", { stopWhen }).result).toMatchObject({ status: "finished", rounds: 7 });
   });
 
   test("is given up by null, for good", async () => {

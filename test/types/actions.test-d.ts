@@ -30,18 +30,20 @@ const Review = defineAction({ name: "Review", output: Stars });
 
 declare const ctx: ActionContext;
 
+type Typed<P> = Message<P> & { readonly instructContent: P };
+
 describe("inputs", () => {
   test("are typed by what is needed: instances, classes and names, in their order", () => {
     defineAction({
       name: "Edit",
       needs: [Review, WriteDraft, new WriteDraft(), "Anything"],
       run: ({ inputs }) => {
-        expectTypeOf(inputs).toEqualTypeOf<readonly [Message<{ stars: number }>, Message<Draft>, Message<Draft>, Message]>();
-        expectTypeOf(inputs[0].instructContent?.stars).toEqualTypeOf<number | undefined>();
+        expectTypeOf(inputs).toEqualTypeOf<readonly [Typed<{ stars: number }>, Typed<Draft>, Typed<Draft>, Message]>();
+        expectTypeOf(inputs[0].instructContent.stars).toEqualTypeOf<number>();
         // @ts-expect-error there are as many as needs
         expectTypeOf(inputs[4]).toBeUndefined();
       },
-      prompt: ({ inputs: [review, draft] }) => `${review.content} ${draft.instructContent?.title ?? ""}`,
+      prompt: ({ inputs: [review, draft] }) => `${review.content} ${draft.instructContent.title}`,
       sendTo: ({ inputs }) => [inputs[1].sentFrom],
     });
   });
@@ -60,14 +62,14 @@ describe("inputs", () => {
   test("cannot be needed of what is no address", () => {
     // @ts-expect-error a number is none
     defineAction({ name: "Edit", needs: [5] });
-    expectTypeOf<InputsOf<readonly [typeof Review, "Draft"]>>().toEqualTypeOf<readonly [Message<{ stars: number }>, Message]>();
+    expectTypeOf<InputsOf<readonly [typeof Review, "Draft"]>>().toEqualTypeOf<readonly [Typed<{ stars: number }>, Message]>();
   });
 
   test("of a subclass are named in its type", () => {
     class Edit extends Action<unknown, readonly [typeof WriteDraft]> {
       override readonly needs = [WriteDraft] as const;
       override run({ inputs: [draft] }: ActionContext<InputsOf<readonly [typeof WriteDraft]>>): string {
-        expectTypeOf(draft).toEqualTypeOf<Message<Draft>>();
+        expectTypeOf(draft).toEqualTypeOf<Typed<Draft>>();
         return draft.content;
       }
     }
@@ -164,7 +166,7 @@ describe("the state an action needs", () => {
       prompt: (context) => `${context.state.coins} coins`,
       run: (context) => {
         expectTypeOf(context.state).toEqualTypeOf<{ coins: number; notes: string[] }>();
-        expectTypeOf(context.inputs[0].instructContent?.stars).toEqualTypeOf<number | undefined>();
+        expectTypeOf(context.inputs[0].instructContent.stars).toEqualTypeOf<number>();
         context.state.coins -= 1;
         // @ts-expect-error coins are counted
         context.state.coins = "many";

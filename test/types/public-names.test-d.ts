@@ -26,7 +26,7 @@ describe("the code of a user has the types it seems to have", () => {
       name: "Double",
       needs: [Count],
       run: (ctx) => {
-        expectTypeOf(ctx.inputs[0].instructContent).toEqualTypeOf<{ count: number } | undefined>();
+        expectTypeOf(ctx.inputs[0].instructContent).toEqualTypeOf<{ count: number }>();
       },
     });
     // @ts-expect-error what is returned must fit the schema

@@ -1,5 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
+import { z } from "zod";
 import {
+  Agent,
   afterSpending,
   allOf,
   anyOf,
@@ -207,5 +209,15 @@ describe("a run", () => {
     void new Team({ scheduler: { name: "poisson" } });
     // @ts-expect-error no order has that name
     void new Team({ delivery: "random" });
+  });
+
+  test("gives outputs of the types of their schemas", () => {
+    const Draft = defineAction({ name: "Draft", output: z.object({ title: z.string() }) });
+    expectTypeOf(new Team().run("go").outputOf(Draft)).toEqualTypeOf<Promise<{ title: string }>>();
+    const agent = new Agent({ name: "a", model: scriptedModel([]), output: z.object({ title: z.string() }) });
+    expectTypeOf<Awaited<ReturnType<typeof agent.run>["result"]>["output"]>().toEqualTypeOf<{ title: string } | undefined>();
+    expectTypeOf(new Agent({ name: "a", model: scriptedModel([]) })).toEqualTypeOf<Agent>();
+    const ofAny: Agent = agent;
+    void ofAny;
   });
 });

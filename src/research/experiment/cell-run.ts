@@ -230,13 +230,14 @@ function assertEnded({ status, error }: RunResult, signal: AbortSignal): void {
 }
 
 function endOf(
-  { status }: RunResult,
+  { status, stoppedBy }: RunResult,
   stop: CellStop | undefined,
   { rounds, ticks }: { readonly rounds?: unknown; readonly ticks?: unknown },
 ): CellStop {
   if (stop !== undefined) return stop;
   if (status === "rounds") return rounds === undefined ? "limit" : "rounds";
   if (status === "budget") return "usd";
+  if (stoppedBy !== undefined) return "stop";
   if (status !== "stopped") return "idle";
   return ticks === undefined ? "stop" : "ticks";
 }

@@ -10,7 +10,7 @@ import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf, spentInsid
 import { choose } from "./apply-choice.ts";
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
 import { hire, retire, takeBack } from "./apply-team.ts";
-import { damaged, hasMail, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
+import { damaged, isFinished, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
 import { measureMailboxes, send } from "./delivery.ts";
 import {
   type ActEnded,
@@ -153,13 +153,13 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   for (const role of event.roles) addRoleState(state, role.name, role);
 }
 
-function end(state: RunState, { status, error }: RunEnded): void {
-  state.phase = { phase: "ended", status, ...(error === undefined ? {} : { error }) };
+function end(state: RunState, { status, error, stoppedBy }: RunEnded): void {
+  const reason = { ...(stoppedBy === undefined ? {} : { stoppedBy }), ...(error === undefined ? {} : { error }) };
+  state.phase = { phase: "ended", status, ...reason };
   state.takes = 0;
   rest(state);
   // While a try is lost, the run stays the same spender, so it gets the hold of the try back.
-  if (status === "finished" && !hasMail(state) && state.lost.length === 0)
-    state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
+  if (isFinished(state) && state.lost.length === 0) state.done = { seq: state.seq, spent: state.ledger.spent + state.ledger.held };
 }
 
 function publish(state: RunState, event: MessagePublished): void {

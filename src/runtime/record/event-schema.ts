@@ -351,7 +351,7 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
     saved: z.int().exactOptional(),
   },
   /** The run ended. It can be resumed, after the status `finished` only with a message that came since. */
-  "run.ended": { status, error: error.exactOptional() },
+  "run.ended": { status, stoppedBy: text.exactOptional(), error: error.exactOptional() },
   /** Strings of the run were erased: all its words, or those of other runs that it repeated. `texts` is their number. */
   "run.erased": { texts: whole, partly: yes },
 });

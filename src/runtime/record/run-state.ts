@@ -17,7 +17,7 @@ import type { TurnPhase, TurnStart } from "./turn-count.ts";
 
 export type RunPhase =
   | { readonly phase: "running" }
-  | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
+  | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord; readonly stoppedBy?: string };
 
 /** A message without a recipient, one on which its role failed, or one that its role had not read when it was retired or crashed. */
 export interface DeadLetter {
@@ -244,10 +244,14 @@ export function isGrave(state: RunState): boolean {
   return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
 }
 
-/** True for a finished run without mail, also for roles that a later team may hire. */
+/**
+ * True for a finished run without mail, also for roles that a later team may hire. One that its stop condition has finished may have mail, but no new
+ * message from outside.
+ */
 export function isFinished(state: RunState): boolean {
-  const { phase } = state;
-  return phase.phase === "ended" && phase.status === "finished" && !hasMail(state);
+  const { phase, turn } = state;
+  if (phase.phase !== "ended" || phase.status !== "finished") return false;
+  return phase.stoppedBy === undefined ? !hasMail(state) : turn !== "begins";
 }
 
 /** True if a role may act, or a message waits for a tick, a choice or the end of the round. */

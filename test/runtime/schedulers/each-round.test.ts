@@ -69,7 +69,7 @@ describe("a role that acts in each round", () => {
 
   test("lets a run end by its limit, a condition or a signal alone", async () => {
     expect(await market().run()).toMatchObject({ status: "rounds", rounds: 100 });
-    expect(await market().run({ stopWhen: ({ rounds }) => rounds >= 3 })).toMatchObject({ status: "stopped", rounds: 3 });
+    expect(await market().run({ stopWhen: ({ rounds }) => rounds >= 3 })).toMatchObject({ status: "finished", rounds: 3 });
     expect(await market().run({ signal: AbortSignal.abort() })).toMatchObject({ status: "stopped", rounds: 0 });
   });
 
