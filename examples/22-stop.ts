@@ -18,16 +18,16 @@ const first = await team.run("count", { rounds: 3 }).result;
 console.log(first.status, first.rounds); // rounds 3
 
 const second = await team.run("count", { stopWhen: anyOf(afterRounds(50), afterSpending(usd(1)), saidBy("High")) }).result;
-console.log(second.status, second.rounds); // stopped 5
+console.log(second.status, second.rounds, second.stoppedBy); // finished 5 saidBy("High")
 
 const highEnough: StopCondition = ({ state }) => (state(counter)?.count ?? 0) >= 7;
 const third = await team.run("count", { id: "third", stopWhen: highEnough }).result;
-console.log(third.status, third.rounds); // stopped 7
+console.log(third.status, third.rounds, third.stoppedBy); // finished 7 highEnough
 // #endregion
 
 // #region resume
 const more = await team.resume("third", { stopWhen: afterRounds(9) }).result; // null instead: no condition any more
-console.log(more.status, more.rounds); // stopped 9
+console.log(more.status, more.rounds); // stopped 9, by a bound
 // #endregion
 
 // #region environment

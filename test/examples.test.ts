@@ -89,7 +89,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     'end {"status":"finished"}',
     /^[5-9] pieces$/,
   ],
-  "22-stop": ["rounds 3", "stopped 5", "stopped 7", "stopped 9", "4", "stopped Stopped: enough."],
+  "22-stop": ["rounds 3", 'finished 5 saidBy("High")', "finished 7 highEnough", "stopped 9", "4", "stopped Stopped: enough."],
   "23-person": ["user -> Wim -> Rosa", "Rosa was asked something: good", "waiting 1", "good"],
   "24-service": [
     /"said","run":"order-1","role":"Wim","length":26}$/,
@@ -242,7 +242,18 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "priced is in the manifest",
     "4 runs, 4 runs",
   ],
-  "44-waits": ["waiting paid", "waiting true", "a teapot: paid 12, shipped", "a cup: canceled (WAIT_TIMEOUT)"],
+  "46-waits": ["waiting paid", "waiting true", "a teapot: paid 12, shipped", "a cup: canceled (WAIT_TIMEOUT)"],
+  "47-chat": [
+    "finished A table for two, at eight.",
+    "Then at nine.",
+    "4 messages",
+    "Table 4 is free at nine.",
+    "You have it.",
+    "Good evening, Ann.",
+    "stopped CONTEXT_MISSING",
+  ],
+  "48-handoff": ["Desk: she wants her money back | Rita: You get it back.", "Rita", "Here it is: The sea is wide."],
+  "49-guards": ["denied", "ok", "It comes. I charged (a card).", "Go left, please.", "failed GUARD_REFUSED"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

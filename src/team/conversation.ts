@@ -179,8 +179,8 @@ async function repliesOf(run: Run, from: number): Promise<SayResult> {
   const replies = new Replies();
   for await (const event of run.since(from)) replies.add(event);
   const { status, questions, error } = await run.result;
-  const [question] = status === "waiting" ? questions : [];
-  return replies.result(status === "moved" ? "open" : status, question, question === undefined ? error : undefined);
+  const question = status === "waiting" ? questions.find(({ wait }) => wait === undefined) : undefined;
+  return replies.result(status === "moved" ? "open" : status, question, status === "waiting" ? undefined : error);
 }
 
 async function started(run: Run, listen: Listen): Promise<Run> {

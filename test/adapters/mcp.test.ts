@@ -132,7 +132,7 @@ describe("a server that goes away", () => {
       step: () => Promise.reject(new Error("no step")),
       ask: () => Promise.reject(new Error("no model")),
       budget: budgetPool(usd(1)),
-      context: {},
+      context: {} as never,
       progress: () => {},
       clock: systemClock,
     } as const;

@@ -73,10 +73,10 @@ describe("a tool of a worker", () => {
   });
 
   it("gives the worker the model and the context of the caller", async () => {
-    const Who = defineAction({ name: "Who", run: (ctx) => ctx.ask(`Greet ${(ctx.context as { readonly user: string }).user}`) });
+    const Who = defineAction({ name: "Who", run: (ctx) => ctx.ask(`Greet ${(ctx.context as unknown as { readonly user: string }).user}`) });
     const model = scriptedModel([ask("Gil", { task: "greet" }), "Hello Ann", "Done."]);
     const team = new Team({ roles: [defineRole({ name: "Hedy", tools: [asTool(defineRole({ name: "Gil", actions: [Who] }))] })], model });
-    expect((await team.run("go", { context: { user: "Ann" } as RunContext }).result).output?.content).toBe("Done.");
+    expect((await team.run("go", { context: { user: "Ann" } as unknown as RunContext }).result).output?.content).toBe("Done.");
     expect(model.calls[1]?.messages.at(-1)?.content).toBe("Greet Ann");
   });
 

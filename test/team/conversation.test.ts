@@ -170,8 +170,8 @@ interface Session {
   readonly user: string;
 }
 
-const session = (user: string): RunContext => ({ user }) satisfies Session as RunContext;
-const userOf = ({ context }: { readonly context: RunContext }): string => (context as Session).user;
+const session = (user: string): RunContext => ({ user }) satisfies Session as unknown as RunContext;
+const userOf = ({ context }: { readonly context: RunContext }): string => (context as unknown as Session).user;
 
 describe("the context of a run", () => {
   test("reaches roles and tools, and is not recorded", async () => {
