@@ -3,13 +3,11 @@ import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
-import { ROUTE_TO_ALL, UserFeedback } from "../message/address.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
+import type { Message, Receipt } from "../message/message.ts";
 import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Guard } from "../tool/guard.ts";
-import { HANDOFF } from "../role/handoff.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import { type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
@@ -23,6 +21,7 @@ import { Lane, type LaneTools } from "./lane/lane.ts";
 import { failPoisoned } from "./poisoned.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
+import { fromOutside } from "./routing/from-outside.ts";
 import { assertRoomAt, assertRoomOutside } from "./record/delivery.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
@@ -150,7 +149,7 @@ export class Engine {
 
   /** Publishes a message from outside: at once between rounds, else at the end of the round under way. */
   publish(given: Message): Receipt {
-    const message = this.#fromOutside(given);
+    const message = fromOutside(given, { state: this.state, directory: this.directory, hired: this.#parts.hired });
     const { to, dead } = this.directory.route(message);
     // No role reads a signal, so it waits for no end of a round.
     const waits = this.state.delivery === "round" && (this.#running > 0 || this.midRound) && signalIn(message) === undefined;
@@ -375,35 +374,6 @@ export class Engine {
   }
 
   /** Returns a message as it enters a run, with a cause. */
-  #fromOutside(given: Message): Message {
-    const said = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
-    if (!isCauseLeftOpen(said)) return said;
-    const message = this.#toHolder(said);
-    const feedback = this.#asFeedback(message);
-    // With its fields given, the copy has a cause.
-    return feedback ?? createMessage(message.content, message);
-  }
-
-  /** After a hand-off, what a user says to nobody in particular is for the role that has the conversation. */
-  #toHolder(message: Message): Message {
-    if (!this.#parts.hired.handsOff || message.sendTo[0] !== ROUTE_TO_ALL) return message;
-    const holder = this.state.deliveries.findLast(({ causeBy }) => causeBy === HANDOFF)?.sendTo[0];
-    if (holder === undefined) return message;
-    // A copy of all its fields would have a cause.
-    const { causeBy: _cause, ...open } = message;
-    const forHolder = createMessage(message.content, { ...open, sendTo: holder });
-    return this.directory.route(forHolder).to.length === 0 ? message : forHolder;
-  }
-
-  /** Returns a message that names no cause as feedback; undefined for the first message of the run, and if no recipient watches feedback. */
-  #asFeedback(message: Message): Message | undefined {
-    if (this.state.outside === 0 || !this.directory.isWatched(UserFeedback.name)) return undefined;
-    const feedback = createMessage(message.content, { ...message, causeBy: UserFeedback });
-    const { to } = this.directory.route(feedback);
-    const isWatchedBy = (name: string): boolean => this.#parts.hired.specOf(name)?.watch.includes(UserFeedback.name) === true;
-    return to.some(isWatchedBy) ? feedback : undefined;
-  }
-
   #stopsAt(checkpoint: () => boolean): boolean {
     try {
       return checkpoint();
