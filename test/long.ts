@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 
 /** The groups of long tests, each run by `npm run long -- GROUP`. A test belongs to the groups among its tags. */
-export const GROUPS = ["fleet", "pages", "company", "kill", "numbers", "science"] as const;
+export const GROUPS = ["fleet", "pages", "company", "kill", "numbers", "science", "site"] as const;
 
 const { TROUPE_LONG: asked, TROUPE_FIGURES: figures } = process.env;
 

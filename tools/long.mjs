@@ -1,5 +1,5 @@
 // npm run long -- GROUP [options of vitest]
-// Runs the long tests of a group: fleet, pages, company, kill, numbers or science. Each takes minutes; `kill` and `fleet` take an hour.
+// Runs the long tests of a group: fleet, pages, company, kill, numbers, science or site. Each takes minutes; `kill` and `fleet` take an hour.
 // Properties try larger numbers with a fresh seed, which is printed; TROUPE_SEED repeats one.
 import { randomInt } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { npm } from "./npm.mjs";
 
-const GROUPS = ["fleet", "pages", "company", "kill", "numbers", "science"];
+const GROUPS = ["fleet", "pages", "company", "kill", "numbers", "science", "site"];
 
 const [group, ...options] = process.argv.slice(2);
 if (!GROUPS.includes(group)) {

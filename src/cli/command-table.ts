@@ -99,6 +99,12 @@ const NEW_RUNS: Commands = {
     ],
     load: async () => (await import("./commands/run.ts")).run,
   },
+  "init [folder]": {
+    text: "make a project with a team and its test, which runs and passes at once without a key",
+    args: { folder: "a new or empty folder (default: this one)" },
+    options: ["js", { name: "the name of its package (default: the name of the folder)" }, ...TALK],
+    load: async () => (await import("./commands/init.ts")).init,
+  },
   prove: {
     text: "run the criteria, the tests and the other checks of a project, whoever wrote it, without a model; ends with 6 if it is not proven",
     options: [

@@ -28,7 +28,7 @@ interface Position {
 
 const LISTS: readonly string[] = ["tools", "allow"];
 const SOURCES: Readonly<Record<string, Source>> = {
-  ...{ file: "files", config: "files", crew: "files", module: "files", path: "folders", dir: "folders" },
+  ...{ file: "files", config: "files", crew: "files", module: "files", path: "folders", dir: "folders", folder: "folders" },
   ...{ id: "runs", ids: "runs", a: "runs", b: "runs" },
 };
 /** A Tab does not wait for the database of a fleet. */

@@ -6,6 +6,7 @@ Examples:
   $ troupe demo todo
   $ troupe run --file idea.md --budget 1.50 --out ./my-project
   $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"
+  $ troupe init my-team             a project with a team of your own
   $ troupe tell mabc1234 "make the buttons larger"
   $ troupe resume                   after a kill, a budget or a Ctrl-C: nothing is paid twice
 

@@ -219,6 +219,7 @@ const COMMON = {
   color: option("--no-color", "no color"),
   store: option("--store <file>", "the file that keeps runs (default .troupe/runs.db)", { config: "store" }),
   yes: option("-y, --yes", "do not ask"),
+  js: option("--js", "in JavaScript (default: in TypeScript)"),
   file: option("-f, --file <file>", "read the idea from a file"),
   reuse: option("--reuse <which>", "", { value: ["all", "none"] }),
   to: option("--to <role>", "the role that gets it (default: the roles that watch what a user says)"),

@@ -19,6 +19,7 @@ export interface EntryPoint {
 /** package.json, as far as the tests ask about it. */
 export interface Manifest {
   readonly name: string;
+  readonly version: string;
   readonly license: string;
   readonly files: readonly string[];
   readonly bin: Readonly<Record<string, string>>;

@@ -230,7 +230,8 @@ interface OwnPackage {
   readonly version: string;
 }
 
-function ownPackage(): OwnPackage | undefined {
+/** Returns this package by its manifest, which is some folders up: more in the build than in the source. */
+export function ownPackage(): OwnPackage | undefined {
   for (let up = 1; up <= MAX_DEPTH; up += 1) {
     const folder = new URL("../".repeat(up), import.meta.url);
     try {
