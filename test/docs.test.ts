@@ -42,6 +42,13 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
+it.each(["docs/guide.md", ...filesBelow("docs/guides", ".md")])("%s opens with a program, after one paragraph at most", (page) => {
+  const [title = "", ...rest] = read(page).split(/\n\n+/);
+  const [opening = ""] = /^[^#|`>*-]|^`[^`]/.test(rest[0] ?? "") ? rest.slice(1) : rest;
+  expect(title).toMatch(/^# .+$/);
+  expect(opening.split("\n", 1)).toEqual([expect.stringMatching(/^```ts examples\//)]);
+});
+
 it("a decision has a number of its own, in its name and in its heading", () => {
   const decisions = filesBelow("docs/decisions", ".md");
   const numbers = decisions.map((path) => Number(/\/(\d{4})-/.exec(path)?.[1]));

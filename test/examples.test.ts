@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 /** The output of each example, in the order of its lines; a test fails when an example is added without one. */
 const printed: Record<string, readonly (string | RegExp)[]> = {
+  "00-first": ["It changes the list that it gets: use toSorted.", '  n3 -.->|"1 Review"| n1', "No coat: Paris has 21 degrees."],
   "01-hello": ["finished", "Welcome, Ada! Come in, the kettle is on."],
   "02-debate": [
     /^Moderator: Topic/,
@@ -242,6 +243,12 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "priced is in the manifest",
     "4 runs, 4 runs",
   ],
+  "44-company": [
+    /^A1 P0 (proven: node greet\.mjs Ada|not checked: )/,
+    /^A2 P0 (proven: node greet\.mjs|not checked: )/,
+    /^(done|not done: .+)$/,
+  ],
+  "45-crew": ["Rita: The week was dry.", "Emil: verdict: good"],
   "46-waits": ["waiting paid", "waiting true", "a teapot: paid 12, shipped", "a cup: canceled (WAIT_TIMEOUT)"],
   "47-chat": [
     "finished A table for two, at eight.",

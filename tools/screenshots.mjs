@@ -1,4 +1,4 @@
-// node tools/screenshots.mjs: takes the pictures of the inspector in docs/pictures/, five views in both themes. Plays bundled ideas, which cost
+// node tools/screenshots.mjs: takes the pictures of the inspector in docs/pictures/, six views in both themes. Plays bundled ideas, which cost
 // nothing, and needs Chromium; with pngquant (apt install pngquant) the files are a third as large.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +10,8 @@ import { root } from "./root.mjs";
 
 const PICTURES = join(root, "docs/pictures");
 const SIZE = { width: 1200, height: 720 };
+/** The picture of the first page, with room for the lanes alone. */
+const FIRST = { width: 1200, height: 600 };
 const TOKEN = "token-of-the-pictures";
 
 const work = mkdtempSync(join(tmpdir(), "troupe-pictures-"));
@@ -78,7 +80,8 @@ async function takePictures(url, runs) {
   try {
     for (const theme of ["light", "dark"]) {
       const page = await browser.newPage({ viewport: SIZE, colorScheme: theme, reducedMotion: "reduce" });
-      const take = async (name) => {
+      const take = async (name, size = SIZE) => {
+        await page.setViewportSize(size);
         await page.mouse.move(0, 0);
         const path = join(PICTURES, `inspector-${name}-${theme}.png`);
         await page.screenshot({ path });
@@ -101,6 +104,7 @@ async function takePictures(url, runs) {
         .first()
         .click();
       await take("lanes");
+      await take("run", FIRST);
       await go(game, "graph");
       await page.getByRole("button", { name: "Close the details" }).click();
       await take("graph");
