@@ -16,6 +16,7 @@ const TOKEN = "token-of-the-pictures";
 
 const work = mkdtempSync(join(tmpdir(), "troupe-pictures-"));
 const store = join(work, "runs.db");
+mkdirSync(PICTURES, { recursive: true });
 try {
   for (const idea of ["2048", "life", "todo", "shopping"]) play(idea);
   const server = await serve();
@@ -72,10 +73,13 @@ async function serve() {
   };
 }
 
-async function takePictures(url, runs) {
+function openBrowser() {
   const program = ["/usr/bin/chromium", "/usr/bin/google-chrome", process.env.CHROME_PATH ?? ""].find((path) => existsSync(path));
-  const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
-  mkdirSync(PICTURES, { recursive: true });
+  return chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+}
+
+async function takePictures(url, runs) {
+  const browser = await openBrowser();
   const [game = "", , , shop = ""] = runs;
   try {
     for (const theme of ["light", "dark"]) {
