@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderVerdicts } from "troupe/checks";
 import { openai, Team, usd } from "troupe";
+import { renderVerdicts } from "troupe/checks";
 import { companyRounds, DeliverySchema, softwareCompany } from "troupe/roles";
 import { openaiStub } from "troupe/testing";
 import { chooseSandbox, openWorkspace } from "troupe/workspace";
@@ -50,7 +50,8 @@ process.env["TROUPE_BASE_URL"] = server.url;
 const folder = await mkdtemp(join(tmpdir(), "greeter-"));
 
 // #region company
-const roles = softwareCompany({ workspace: await openWorkspace({ root: folder }), sandbox: await chooseSandbox("auto") });
+const workspace = await openWorkspace({ root: folder });
+const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("auto") });
 const team = new Team({ roles, model: openai({ model: "gpt-5-mini" }), budget: usd(1) });
 
 const { output } = await team.run("A command that greets a person by name", { rounds: companyRounds() }).result;

@@ -109,7 +109,10 @@ function fenced(code) {
 /** The pages below docs/ and at the root that show code of the examples, as they should be. */
 function codePages() {
   const guides = readdirSync(`${root}docs`, { recursive: true }).map((path) => `docs/${path.replaceAll("\\", "/")}`);
-  const paths = ["README.md", ...guides.filter((path) => path.endsWith(".md") && !path.startsWith("docs/reference/"))];
+  const paths = [
+    "README.md",
+    ...guides.filter((path) => path.endsWith(".md") && !/^docs\/(reference|node_modules|\.vitepress)\//.test(path)),
+  ];
   const read = (path) => readFileSync(`${root}${path}`, "utf8");
   return new Map(paths.map((path) => [path, withExampleCode(read(path), read)]));
 }

@@ -12,6 +12,8 @@ const PICTURES = join(root, "docs/pictures");
 const SIZE = { width: 1200, height: 720 };
 /** The picture of the first page, with room for the lanes alone. */
 const FIRST = { width: 1200, height: 600 };
+/** The roles and their messages in the graph. */
+const ROLES = { x: 250, y: 186, width: 650, height: 474 };
 const TOKEN = "token-of-the-pictures";
 
 const work = mkdtempSync(join(tmpdir(), "troupe-pictures-"));
@@ -80,51 +82,55 @@ function openBrowser() {
 
 async function takePictures(url, runs) {
   const browser = await openBrowser();
-  const [game = "", , , shop = ""] = runs;
   try {
     for (const theme of ["light", "dark"]) {
       const page = await browser.newPage({ viewport: SIZE, colorScheme: theme, reducedMotion: "reduce" });
-      const take = async (name, size = SIZE) => {
-        await page.setViewportSize(size);
-        await page.mouse.move(0, 0);
-        const path = join(PICTURES, `inspector-${name}-${theme}.png`);
-        await page.screenshot({ path });
-        spawnSync("pngquant", ["--force", "--skip-if-larger", "--ext", ".png", path]);
-      };
-      await page.goto(`${url}/#token=${TOKEN}`);
-      await page.locator("tbody tr").nth(4).waitFor();
-      for (const place of [2, 3]) await page.getByRole("checkbox").nth(place).check();
-      await page.getByRole("link", { name: "Compare", exact: true }).waitFor();
-      await take("runs");
-      const go = async (run, panel) => {
-        await page.evaluate((hash) => (location.hash = hash), `/runs/${run}/${panel}`);
-        await page.locator(".facts .badge").nth(1).filter({ hasText: "Live" }).waitFor();
-        await page.locator(".facts dd").nth(3).waitFor();
-      };
-      await go(game, "lanes");
-      await page.locator(".panel-choice select").selectOption({ label: "160 events" });
-      await page
-        .getByRole("button", { name: /^Message WriteTasks|^Message WriteCode/ })
-        .first()
-        .click();
-      await take("lanes");
-      await take("run", FIRST);
-      await go(game, "graph");
-      await page.getByRole("button", { name: "Close the details" }).click();
-      await take("graph");
-      await go(shop, "files");
-      await page
-        .getByRole("button", { name: /cli\.mjs/ })
-        .first()
-        .click();
-      await take("files");
-      await go("dinner", "lanes");
-      await page.getByLabel("guests").fill("12");
-      await page.getByLabel("guests").blur();
-      await take("question");
+      await takeViews(page, theme, url, runs);
       await page.close();
     }
   } finally {
     await browser.close();
   }
+}
+
+async function takeViews(page, theme, url, [game = "", , , shop = ""]) {
+  const take = async (name, size = SIZE) => {
+    await page.setViewportSize(size);
+    await page.mouse.move(0, 0);
+    const path = join(PICTURES, `inspector-${name}-${theme}.png`);
+    await page.screenshot({ path });
+    spawnSync("pngquant", ["--force", "--skip-if-larger", "--ext", ".png", path]);
+  };
+  await page.goto(`${url}/#token=${TOKEN}`);
+  await page.locator("tbody tr").nth(4).waitFor();
+  for (const place of [2, 3]) await page.getByRole("checkbox").nth(place).check();
+  await page.getByRole("link", { name: "Compare", exact: true }).waitFor();
+  await take("runs");
+  const go = async (run, panel) => {
+    await page.evaluate((hash) => (location.hash = hash), `/runs/${run}/${panel}`);
+    await page.locator(".facts .badge").nth(1).filter({ hasText: "Live" }).waitFor();
+    await page.locator(".facts dd").nth(3).waitFor();
+  };
+  await go(game, "lanes");
+  await page.locator(".panel-choice select").selectOption({ label: "160 events" });
+  await page
+    .getByRole("button", { name: /^Message WriteTasks|^Message WriteCode/ })
+    .first()
+    .click();
+  await take("lanes");
+  await take("run", FIRST);
+  await go(game, "graph");
+  await page.getByRole("button", { name: "Close the details" }).click();
+  await take("graph");
+  await page.screenshot({ path: join(root, `docs/public/roles-${theme}.png`), clip: ROLES });
+  await go(shop, "files");
+  await page
+    .getByRole("button", { name: /cli\.mjs/ })
+    .first()
+    .click();
+  await take("files");
+  await go("dinner", "lanes");
+  await page.getByLabel("guests").fill("12");
+  await page.getByLabel("guests").blur();
+  await take("question");
 }

@@ -56,11 +56,12 @@ export function readHouse(folders: readonly string[]): House {
   return house;
 }
 
-/** Paths from the top of the house, sorted. */
+/** Paths from the top of the house, sorted, without installed packages below it. */
 export function filesBelow(folder: string, suffix: string): string[] {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(suffix))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll("\\", "/"))
+    .filter((path) => folder.includes("node_modules") || !path.includes("/node_modules/"))
     .sort();
 }
