@@ -9,6 +9,7 @@ import { anchors, codeBlocks, commands, links, words, type CodeBlock } from "./d
 const pages = [
   ...["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md", "BENCHMARKS.md"].filter((path) => existsSync(join(root, path))),
   ...filesBelow("docs", ".md"),
+  ...filesBelow("skills", ".md"),
 ];
 /** npm's own commands that need no script. */
 const NPM_COMMANDS = ["install", "rebuild", "ci", "i", "link", "pack", "run", "start", "test", "init", "exec"];
@@ -68,7 +69,7 @@ function read(path: string): string {
 function codeTrouble(page: string, block: CodeBlock): string[] {
   const place = `${page}:${block.line}`;
   const [path = "", name] = block.from.split("#", 2);
-  if (!/^examples\/(research\/)?[\w.-]+\.ts$/.test(path))
+  if (!/^(examples\/(research\/)?|templates\/ts\/src\/)[\w.-]+\.ts$/.test(path))
     return [`${place}: the fence must say where the code is run: \`\`\`ts examples/NN-name.ts#region`];
   if (!existsSync(join(root, path))) return [`${place}: ${path} does not exist`];
   const source = read(path);

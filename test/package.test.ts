@@ -160,10 +160,10 @@ describe("package.json", () => {
     expect(manifest.devDependencies).toHaveProperty("zod");
   });
 
-  it("packs what runs, its types, the demo, the templates, the pages and the examples, and little of each", () => {
+  it("packs what runs, its types, the demo, the templates, the skill, the pages and the examples, and little of each", () => {
     const packed = packedFiles();
     const kinds =
-      /^dist\/.*\.(js|d\.ts)$|^dist\/src\/\w+\/drivers\/[\w-]+\.(mjs|py|sh)$|^dist\/src\/inspector\/page\.html$|^demo\/|^templates\/(?:js|ts)\/|^docs\/.*\.(md|schema\.json)$|^docs\/pictures\/(?:gallery\/)?[\w-]+\.(?:png|svg)$|^examples\/(research\/)?[\w-]+\.ts$|^examples\/research\/teams\/study\.json$|^(package\.json|[A-Z]+\.md|LICENSE)$/;
+      /^dist\/.*\.(js|d\.ts)$|^dist\/src\/\w+\/drivers\/[\w-]+\.(mjs|py|sh)$|^dist\/src\/inspector\/page\.html$|^demo\/|^templates\/(?:js|ts)\/|^skills\/\w+\/SKILL\.md$|^docs\/.*\.(md|schema\.json)$|^docs\/pictures\/(?:gallery\/)?[\w-]+\.(?:png|svg)$|^examples\/(research\/)?[\w-]+\.ts$|^examples\/research\/teams\/study\.json$|^(package\.json|[A-Z]+\.md|LICENSE)$/;
     const strange = packed.filter(({ path }) => !kinds.test(path));
     const paths = new Set(packed.map(({ path }) => path));
     // The reference stays in the repository: it says what the doc comments of the packed types say.
@@ -195,7 +195,7 @@ describe("package.json", () => {
   it("packs every page that a packed page links to", () => {
     const packed = new Set(packedFiles().map(({ path }) => path));
     const pages = [...packed].filter((path) => path.endsWith(".md"));
-    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/guide.md", "docs/guides/agents.md"]));
+    expect(pages).toEqual(expect.arrayContaining(["README.md", "skills/troupe/SKILL.md", "docs/guide.md", "docs/guides/agents.md"]));
     const dead = pages.flatMap((page) =>
       links(readFileSync(join(root, page), "utf8"))
         .map(({ path, anchor }) => ({ target: path === "" ? page : posix.join(posix.dirname(page), path), anchor }))

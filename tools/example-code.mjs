@@ -40,9 +40,11 @@ function importsOf(source, code) {
   });
 }
 
+const BLOCK = /^```ts ((?:examples|templates\/ts)\/(?:[\w-]+\/)?[\w.-]+\.ts)(?:#([\w-]+))?\n[\s\S]*?^```$/gm;
+
 /** A page with the code of the examples in each block that names its source. */
 export function withExampleCode(page, read) {
-  return page.replace(/^```ts (examples\/(?:[\w-]+\/)?[\w.-]+\.ts)(?:#([\w-]+))?\n[\s\S]*?^```$/gm, (block, path, name) => {
+  return page.replace(BLOCK, (block, path, name) => {
     const code = shownCode(read(path), name);
     return code === undefined ? block : `\`\`\`ts ${path}${name === undefined ? "" : `#${name}`}\n${code}\n\`\`\``;
   });

@@ -106,13 +106,11 @@ function fenced(code) {
   return `\`\`\`ts\n${code}\n\`\`\``;
 }
 
-/** The pages below docs/ and at the root that show code of the examples, as they should be. */
+/** The pages below docs/ and skills/ and at the root that show code of the examples, as they should be. */
 function codePages() {
   const guides = readdirSync(`${root}docs`, { recursive: true }).map((path) => `docs/${path.replaceAll("\\", "/")}`);
-  const paths = [
-    "README.md",
-    ...guides.filter((path) => path.endsWith(".md") && !/^docs\/(reference|node_modules|\.vitepress)\//.test(path)),
-  ];
+  const own = guides.filter((path) => path.endsWith(".md") && !/^docs\/(reference|node_modules|\.vitepress)\//.test(path));
+  const paths = ["README.md", "skills/troupe/SKILL.md", ...own];
   const read = (path) => readFileSync(`${root}${path}`, "utf8");
   return new Map(paths.map((path) => [path, withExampleCode(read(path), read)]));
 }
