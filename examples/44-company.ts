@@ -47,9 +47,9 @@ const server = await openaiStub({
   },
 });
 process.env["TROUPE_BASE_URL"] = server.url;
-const folder = await mkdtemp(join(tmpdir(), "greeter-"));
 
 // #region company
+const folder = await mkdtemp(join(tmpdir(), "greeter-"));
 const workspace = await openWorkspace({ root: folder });
 const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("auto") });
 const team = new Team({ roles, model: openai({ model: "gpt-5-mini" }), budget: usd(1) });

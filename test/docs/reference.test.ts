@@ -13,7 +13,8 @@ const { missing, examples } = docExamples(source);
 const pages = referencePages(source);
 source.close();
 
-const onPages = Object.fromEntries(["README.md", "docs/guide.md", ...filesBelow("docs/guides", ".md")].flatMap((page) => programsOf(page)));
+const guides = ["README.md", "docs/index.md", "docs/guide.md", ...filesBelow("docs/guides", ".md"), ...filesBelow("skills", ".md")];
+const onPages = Object.fromEntries(guides.flatMap((page) => programsOf(page)));
 let program: Program;
 beforeAll(() => {
   program = openProgram({ ...examples, ...onPages });
