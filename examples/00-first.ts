@@ -17,7 +17,7 @@ process.env["TROUPE_BASE_URL"] = server.url;
 
 // #region drawn
 // #region team
-const Write = defineAction({ name: "Write", prompt: (ctx) => `Write a line of code that ${ctx.text}.` });
+const Write = defineAction({ name: "Write", prompt: (ctx) => `Write code that ${ctx.text}.` });
 const Review = defineAction({ name: "Review", prompt: (ctx) => `Review this code: ${ctx.text}` });
 
 const alex = defineRole({ name: "Alex", profile: "Engineer", actions: [Write] });
@@ -32,10 +32,12 @@ console.log(flowMermaid(messageFlow(result.messages))); // a drawing for Mermaid
 // #endregion
 
 // #region agent
+const parameters = z.object({ city: z.string() });
 const execute = ({ city }: { city: string }) => `21 degrees in ${city}`;
-const weather = defineTool({ name: "weather", description: "The weather.", parameters: z.object({ city: z.string() }), execute });
+const weather = defineTool({ name: "weather", description: "The weather.", parameters, execute });
 const agent = new Agent({ name: "guide", model: openai({ model: "gpt-5-mini" }), tools: [weather] });
-console.log((await agent.run("Do I need a coat in Paris?").result).answer); // No coat: Paris has 21 degrees.
+const { answer } = await agent.run("Do I need a coat in Paris?").result;
+console.log(answer); // No coat: Paris has 21 degrees.
 // #endregion
 
 await server.close();
