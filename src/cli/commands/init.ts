@@ -143,7 +143,7 @@ function taken(folder: string, others: readonly string[], overwritten: readonly 
       .join(", ")}${paths.length > MAX_LISTED ? ", ..." : ""}`;
   const has = `it has ${plural(others.length, "file or folder", "files or folders")} (${list(others)})`;
   const lost = overwritten.length === 0 ? "" : `, and ${list(overwritten)} would be overwritten`;
-  const text = `Expected a new or empty folder at ${shown(folder, 300)}, but ${has}${lost}. Nothing was written. Name another one: troupe init ${TEMPLATE_NAME}`;
+  const text = `Expected a new or empty folder at ${shown(folder, 300)}, but ${has}${lost}. Nothing was written. Name another folder.`;
   return new UsageError("PROJECT_FOLDER_TAKEN", text, { data: { overwritten: [...overwritten] } });
 }
 
@@ -192,6 +192,7 @@ function lines({ name, folder, troupe, files }: Project, cwd: string, { style }:
     "Next:",
     ...(way === "" ? [] : [`  cd ${shellWord(way)}`]),
     ...["npm install", "npm test", "npm start"].map((command) => `  ${command}`),
+    `  ${column('OPENAI_API_KEY=... npm start -- "the moon"', 44)}${style.faint("a model in place of the script")}`,
   ];
 }
 
