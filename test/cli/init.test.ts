@@ -113,6 +113,16 @@ describe("troupe init", () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
+  // The longest path of Linux ends in the middle of a project: its longest file does not fit.
+  it.runIf(process.platform === "linux")("leaves nothing where a file cannot be written", async () => {
+    const cwd = freshFolder();
+    const room = 4_095 - cwd.length - "/src/team.test.ts".length + 1;
+    const folder = `/${"d".repeat(199)}`.repeat(Math.ceil(room / 200)).slice(1, room);
+    expect(join(cwd, folder, "src/main.ts").length).toBeLessThan(4_096);
+    await expectRefusal(cwd, ["init", folder, "--name", "deep"], "PROJECT_UNWRITABLE");
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
   it("begun twice at once, makes one project", async () => {
     const cwd = freshFolder();
     const both = await Promise.all([command(cwd, ["init", "writers"]), command(cwd, ["init", "writers"])]);
