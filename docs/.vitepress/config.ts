@@ -20,7 +20,11 @@ const guides = (...names: readonly string[]): readonly string[] => names.map((na
 const entries = existsSync(join(docs, "reference")) ? readdirSync(join(docs, "reference")).toSorted() : [];
 
 const sidebar: DefaultTheme.SidebarItem[] = [
-  section("Pipelines", false, [...guides("pipelines"), "guide.md", ...guides("agents", "models", "memory", "conversations")]),
+  section("Pipelines", false, [
+    ...guides("pipelines"),
+    "guide.md",
+    ...guides("agents", "models", "chat", "guards", "waits", "memory", "conversations"),
+  ]),
   section("A software company", false, guides("company", "crews", "from-metagpt-openmanus")),
   section("Research", false, [
     ...guides("experiments", "coordination", "simulation", "policies", "exploring"),
