@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../kernel/json.ts";
 import { isCrash } from "./causes.ts";
-import type { Step, Walk } from "./moves.ts";
+import { hasFault, type Step, type Walk } from "./moves.ts";
 
 /** A part of a schedule that leads back to the state in which it began. */
 export interface Circle {
@@ -25,7 +25,7 @@ export function circleIn({ steps, states: first, remembering }: Walk): Circle | 
   const known = new Map<string, number>();
   const waiting: (readonly string[])[] = [];
   const crashed = new Set<string>();
-  let remembered = 0;
+  let [remembered, faults] = [0, 0];
   const used: (string | undefined)[] = [];
   for (const [index, step] of steps.entries()) {
     const { move, state, created } = step;
@@ -36,8 +36,11 @@ export function circleIn({ steps, states: first, remembering }: Walk): Circle | 
     for (const key of created) flying.set(key, flightOf(key, step));
     waiting.push([...flying.values()].map(({ way }) => way));
     if (step.isEffective && remembering.has(move.role)) remembered += 1;
+    // The faults of a schedule are bounded, so that none is repeated for ever.
+    if (hasFault(step)) faults += 1;
     const now = JSON.stringify([
       remembered,
+      faults,
       [...states],
       [...crashed],
       [...flying.values()].map(({ way, text }) => [way, text]).sort(byWay),

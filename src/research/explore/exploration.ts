@@ -6,7 +6,7 @@ import type { ExploreReport, Finding } from "./explore.ts";
 import { type Claims, type Flaw, flawsOf, type GrowingReads, type Judged } from "./judge.ts";
 import type { Chooser, Step, Walk } from "./moves.ts";
 import { Orders } from "./orders.ts";
-import { reportText } from "./report-text.ts";
+import { estimateText, reportText } from "./report-text.ts";
 import { rerun, walk, type WalkRules } from "./walk.ts";
 import { givenWalk, newestFirst, NewWalks, priorityWalk, randomWalk } from "./walks.ts";
 
@@ -127,6 +127,8 @@ export class Exploration {
     const isFirst = this.#first === undefined;
     this.#first ??= seen.walk;
     if (isFirst) await this.#assertSame(seen.walk);
+    const gone = orders.goneIn(seen.walk.steps);
+    if (gone !== undefined) throw differs(`${gone} was possible as step ${seen.walk.steps.length + 1}, and then it was not`);
     // The roles that a property reads make more steps depend on each other, so the visit starts over.
     if (!orders.advance(seen.walk.steps, seen.causes)) {
       this.#judge();
@@ -139,11 +141,11 @@ export class Exploration {
     return this.#reads.roles.size > reads.roles.size || this.#reads.messages !== reads.messages;
   }
 
-  async #walk(chooser: Chooser): Promise<Walk> {
+  async #walk(chooser: Chooser): Promise<Walk | undefined> {
     this.#counts.walks += 1;
     const seen = await this.#see(chooser);
     this.#first ??= seen?.walk;
-    return seen?.walk as Walk;
+    return seen?.walk;
   }
 
   #drawn(nth: number): Chooser {
@@ -157,7 +159,7 @@ export class Exploration {
 
   async #see(chooser: Chooser): Promise<{ readonly walk: Walk; readonly causes: Causes } | undefined> {
     const walked = await walk(this.#rules, chooser);
-    if (this.#rules.signal?.aborted === true) return undefined;
+    if (walked === undefined) return undefined;
     const counts = this.#counts;
     const { steps, end, states } = walked;
     const causes = new Causes(steps, this.#reads);
@@ -214,7 +216,7 @@ export class Exploration {
     if (this.#counts.deep > 0) return `A schedule did not end within ${this.#rules.depth} steps: no exploration is complete.`;
     const orders = meanOf(this.#orderCounts);
     if (orders > schedules)
-      return `About ${orders.toExponential(0)} orders are expected, more than ${schedules} schedules: it will hardly be complete.`;
+      return `${estimateText(orders, 0)} orders are expected, more than ${schedules} schedules: it will hardly be complete.`;
     const needed = (Math.min(orders, schedules) * this.#elapsed) / Math.max(1, this.#counts.schedules);
     return needed > ms
       ? `About ${Math.round(needed / 1_000)} seconds are expected, more than ${ms / 1_000}: it will hardly be complete.`
@@ -222,7 +224,9 @@ export class Exploration {
   }
 
   /** Repeats a schedule. @throws UsageError `EXPLORE_DIFFERS` with the first difference */
-  async #assertSame({ steps }: Walk): Promise<void> {
+  async #assertSame(walked: Walk | undefined): Promise<void> {
+    if (walked === undefined) return;
+    const { steps } = walked;
     const again = await walk(
       this.#rules,
       givenWalk(
@@ -230,15 +234,12 @@ export class Exploration {
         steps.map(({ picks }) => picks.map(({ took }) => took)),
       ),
     );
+    if (again === undefined) return;
     const [then, now] = [steps.map(stepText), again.steps.map(stepText)];
     const index = then.findIndex((text, place) => text !== now[place]);
     if (index === -1 && then.length === now.length) return;
     const at = index === -1 ? then.length : index;
-    const differs = `step ${at + 1} was ${then[at] ?? "none"}, and then ${now[at] ?? "none"}`;
-    throw new UsageError(
-      "EXPLORE_DIFFERS",
-      `Expected the same schedule to lead to the same messages and states, but ${differs}. Let roles and world use out.random(), and no clock, counter or file of their own.`,
-    );
+    throw differs(`step ${at + 1} was ${then[at] ?? "none"}, and then ${now[at] ?? "none"}`);
   }
 
   #addSleepers(): void {
@@ -295,5 +296,13 @@ function stepText({ text, said, state, failure }: Step): string {
 }
 
 function meanOf(logarithms: readonly number[]): number {
-  return logarithms.reduce((sum, one) => sum + Math.exp(one), 0) / Math.max(1, logarithms.length);
+  const sum = logarithms.reduce((all, one) => all + Math.exp(one), 0);
+  return Math.min(Number.MAX_VALUE, sum / Math.max(1, logarithms.length));
+}
+
+function differs(how: string): UsageError {
+  return new UsageError(
+    "EXPLORE_DIFFERS",
+    `Expected the same schedule to lead to the same messages and states, but ${how}. Let roles and world use out.random(), and no clock, counter or file of their own.`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { Message, RunResult } from "../../index.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
+import { FAILURE } from "./answers.ts";
 
 /*
  * One schedule as a list of steps. A step is the delivery of a message and all that its recipient does with it, or the decision whether a role crashes.
@@ -74,6 +75,10 @@ export interface Walk {
   readonly remembering: ReadonlySet<string>;
   readonly hasFailedAnswer: boolean;
   readonly faults: number;
+}
+
+export function hasFault({ fates, answers }: Step): boolean {
+  return fates.some(({ fate }) => fate !== "delivered") || answers.includes(FAILURE);
 }
 
 /** Returns the index of the step that made each step possible; -1: it was possible at the beginning. */

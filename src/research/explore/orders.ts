@@ -42,6 +42,11 @@ export class Orders implements Chooser {
     return this.#path[at]?.picks[steps[at]?.picks.length ?? 0] ?? 0;
   }
 
+  /** Returns the step that a schedule should have taken and did not; undefined if it took all of the path. */
+  goneIn(steps: readonly Step[]): string | undefined {
+    return this.#path.find(({ current }, index) => steps[index]?.move.key !== current)?.current;
+  }
+
   /** Learns from a schedule, and goes to the next one. Returns false when all are visited. */
   advance(steps: readonly Step[], { races }: Causes): boolean {
     for (const { first, instead } of races) {

@@ -13,6 +13,10 @@ const WHY: Readonly<Record<ExploreReport["endedBy"], string>> = {
 const SHOWN = 12;
 const LAST = 4;
 
+export function estimateText(count: number, digits: number): string {
+  return count === Number.MAX_VALUE ? "More than 1e+308" : `About ${count.toExponential(digits)}`;
+}
+
 /** A long schedule is shown without its middle. */
 function shownLine(step: string, index: number, length: number): readonly string[] {
   if (length <= 2 * SHOWN || index < SHOWN || index >= length - LAST) return [`  ${index + 1}. ${step}`];
@@ -31,7 +35,7 @@ export function reportText(
   const proof = isComplete ? "Complete within its bounds" : "Not complete";
   return [
     `${proof}: ${WHY[endedBy]}, ${found}.`,
-    `Covered: ${report.schedules} schedules (${walks} of them drawn, ${left} left as equivalent) of about ${estimate.toExponential(1)}, ${report.steps} steps, in ${(report.ms / 1_000).toFixed(1)} seconds.`,
+    `Covered: ${report.schedules} schedules (${walks} of them drawn, ${left} left as equivalent) of ${estimateText(estimate, 1).toLowerCase()}, ${report.steps} steps, in ${(report.ms / 1_000).toFixed(1)} seconds.`,
     `At most ${report.roles} roles, ${report.messages} messages, ${report.longest} steps and ${report.faults} faults in one schedule.`,
     `Bounds: ${by === "orders" ? "" : `walks by ${by}, `}${schedules} schedules, ${depth} steps, ${faults.most} faults, ${ms / 1_000} seconds.`,
     ...(deep === 0 ? [] : [`${deep} schedules did not end within ${depth} steps.`]),

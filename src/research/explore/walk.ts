@@ -3,7 +3,7 @@ import type { Scheduler, SchedulerView } from "../../ports.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { silentLogger } from "../../kernel/emit.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
-import { isRecord } from "../../kernel/value-kind.ts";
+import { defined, isRecord } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { policyModel } from "../policy/policy-model.ts";
 import { FAILURE, formAnswers, type Questions, schemaAnswers } from "./answers.ts";
@@ -29,12 +29,13 @@ const common = { seed: "explore", clock: stillClock, logger: silentLogger };
 const ROUNDS = Number.MAX_SAFE_INTEGER;
 const LONGEST_TEXT = 60;
 
-/** Runs a new world along the schedule of a chooser. @throws UsageError `EXPLORE_WORLD` */
-export async function walk(rules: WalkRules, chooser: Chooser): Promise<Walk> {
+/** Runs a new world along the schedule of a chooser; undefined where the signal aborted. @throws UsageError `EXPLORE_WORLD` */
+export async function walk(rules: WalkRules, chooser: Chooser): Promise<Walk | undefined> {
   const walker = new Walker(rules, chooser);
   const world = await rules.world(walker.options());
   walker.enter(world);
-  return walker.walked(await world.run({ rounds: ROUNDS, ...(rules.signal === undefined ? {} : { signal: rules.signal }) }));
+  const result = await world.run({ rounds: ROUNDS, ...defined({ signal: rules.signal }) });
+  return rules.signal?.aborted === true ? undefined : walker.walked(result);
 }
 
 /** Runs the schedule of a finding once more, as an ordinary run. */

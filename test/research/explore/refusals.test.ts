@@ -22,6 +22,8 @@ describe("explore refuses", () => {
     ["an unknown way", { by: "states" }, "OPTION_INVALID", /"orders"/],
     ["a property that returns a number", { property: () => 1 }, "EXPLORE_PROPERTY", /got number/],
     ["a property that returns a promise", { property: async () => true }, "EXPLORE_PROPERTY", /got a promise/],
+    ["a done that returns a promise", { done: async () => true }, "EXPLORE_PROPERTY", /got a promise/],
+    ["a done that returns nothing", { done: () => undefined }, "EXPLORE_PROPERTY", /true or false/],
     [
       "a property of an unknown role",
       { property: ({ state }: { state(role: string): unknown }) => state("Nobody") === 1 },
@@ -46,6 +48,14 @@ describe("explore refuses", () => {
       code: "EXPLORE_PROPERTY",
       message: expect.stringMatching(/no goal/) as unknown,
     });
+    // The calls of one schedule take longer together than one of them may.
+    const busy = (): boolean => {
+      const until = performance.now() + 60;
+      while (performance.now() < until);
+      return true;
+    };
+    const { endedBy } = await explore(philosophers(3, "ordered"), { property: busy, schedules: 8 });
+    expect(endedBy).toBe("schedules");
   });
 
   it("a world that is no environment, or does not pass on its options", async () => {
@@ -70,6 +80,19 @@ describe("explore refuses", () => {
     let worlds = 0;
     const changing = (given: object): Environment => worldOf([echo, still("Ann")], (worlds += 1) === 1 ? ["Echo"] : ["Ann"])(given);
     await expect(explore(changing)).rejects.toMatchObject({ code: "EXPLORE_DIFFERS" });
+    // The first schedules are equal: a later one misses a step that was possible.
+    let calls = 0;
+    const changes = defineRole({
+      name: "First",
+      watch: [],
+      step(_state, _message, out) {
+        for (const to of (calls += 1) > 4 ? ["Ann"] : ["Ann", "Bob"]) out.say("go", { sendTo: to });
+      },
+    });
+    const sayer = (name: string): Role => defineRole({ name, watch: [], step: (_s, _m, out) => void out.say("go", { sendTo: "Echo" }) });
+    await expect(explore(worldOf([changes, sayer("Ann"), sayer("Bob"), echo], ["First"]))).rejects.toMatchObject({
+      code: "EXPLORE_DIFFERS",
+    });
   });
 });
 
@@ -119,11 +142,27 @@ describe("explore reports", () => {
     expect(await kinds([defineRole({ name: "Ann", actions: [Think] })], ["Ann"], { faults: { fail: ["*"] } })).toEqual([]);
   });
 
-  it("a circle that can be repeated for ever, by its first round", async () => {
+  it("a circle, by its first round", async () => {
     const roles = ["Ann", "Bob"].map((name, index) =>
       defineRole({ name, watch: [], step: (_state, _message, out) => void out.say("you", { sendTo: index === 0 ? "Bob" : "Ann" }) }),
     );
-    expect(await kinds(roles, ["Ann"], { depth: 30, schedules: 8 })).toEqual(["endless 3: The last 2 steps can be repeated for ever."]);
+    expect(await kinds(roles, ["Ann"], { depth: 30, schedules: 8 })).toEqual([
+      "endless 3: The last 2 steps lead back to where they began.",
+    ]);
+  });
+
+  it("no circle of which a fault is a part, because faults are bounded", async () => {
+    const sender = defineRole({
+      name: "Ann",
+      watch: [],
+      step(_state, _message, out) {
+        out.say("data", { sendTo: "Echo" });
+        out.say("again?", { sendTo: "Bob" });
+      },
+    });
+    const again = defineRole({ name: "Bob", watch: [], step: (_s, _m, out) => void out.say("again", { sendTo: "Ann" }) });
+    const found = await kinds([sender, again, echo], ["Ann"], { depth: 20, schedules: 50, faults: { lose: ["*->Echo"] } });
+    expect(found).toEqual([expect.stringMatching(/^endless .*had not ended/)]);
   });
 
   it("all answers that the schema of a model allows, and those that are given", async () => {
@@ -155,10 +194,31 @@ describe("explore reports", () => {
     expect(report.text).toMatch(/^Not complete: its limit of time ended it/);
   });
 
-  it("what it covered until its signal", async () => {
+  it("what it covered until its signal, at whichever moment it comes", async () => {
     const control = new AbortController();
     const report = await explore(philosophers(5, "ordered"), { signal: control.signal, progress: () => control.abort() });
     expect([report.isComplete, report.endedBy, report.schedules > 0]).toEqual([false, "signal", true]);
+    for (const by of ["orders", "random"] as const) {
+      for (const when of [1, 2, 3]) {
+        const [inWorld, inStep] = [new AbortController(), new AbortController()];
+        let [worlds, steps] = [0, 0];
+        const world = (given: object): Environment => ((worlds += 1) === when && inWorld.abort(), philosophers(3, "ordered")(given));
+        expect((await explore(world, { by, signal: inWorld.signal })).endedBy).toBe("signal");
+        const aborting = defineRole({
+          name: "Ann",
+          watch: [],
+          step: (_s, _m, out) => ((steps += 1) === when && inStep.abort(), void out.say("go", { sendTo: "Echo" })),
+        });
+        expect((await explore(worldOf([aborting, echo], ["Ann", "Echo"]), { by, signal: inStep.signal })).endedBy).toBe("signal");
+      }
+    }
+  });
+
+  it("a finite estimate of schedules that no number can count", async () => {
+    const names = Array.from({ length: 180 }, (_, nth) => `N${nth}`);
+    const sayers = names.map((name) => defineRole({ name, watch: [], step: (_s, _m, out) => void out.say("go", { sendTo: "Echo" }) }));
+    const report = await explore(worldOf([...sayers, echo], names), { schedules: 1, depth: 1_000 });
+    expect([report.isComplete, Number.isFinite(report.estimate)]).toEqual([false, true]);
   });
 });
 
