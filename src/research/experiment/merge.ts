@@ -9,7 +9,7 @@ import { copyJournal, recordOf } from "./cell-record.ts";
 import type { FinishedCell } from "./cell-run.ts";
 import { type Manifest, moduleDifference } from "./manifest.ts";
 import { knownManifest, SweepFolder } from "./sweep-folder.ts";
-import { cellDifference, folderJobs, type FolderPlan, joinedPlan, planDifference } from "./sweep-plan.ts";
+import { cellDifference, folderJobs, joinedPlan, planDifference } from "./sweep-plan.ts";
 import { writtenResults } from "./sweep-results.ts";
 import { endsOf, rowsOf } from "./tables.ts";
 
@@ -37,38 +37,41 @@ export async function mergeParts(out: string, parts: readonly string[]): Promise
   const open: OpenPart[] = [];
   try {
     for (const path of paths) open.push({ path, folder: await SweepFolder.open(path, () => undefined) });
-    let known: Manifest | undefined;
-    const folder = await SweepFolder.open(resolve(out), (found) => {
-      known = found;
-      const [first = known] = manifests;
-      for (const [n, one] of manifests.entries()) assertParts(known ?? first, one, known === undefined ? parts[0] : out, parts[n]);
+    let joined: Manifest | undefined;
+    const folder = await SweepFolder.open(resolve(out), (known) => {
+      joined = joinedManifest(known === undefined ? manifests : [known, ...manifests], known === undefined ? parts : [out, ...parts]);
     });
     open.push({ path: folder.path, folder });
-    const all = [...(known === undefined ? [] : [known]), ...manifests];
-    return await merged(folder, all, open.slice(0, -1));
+    return await merged(folder, joined, open.slice(0, -1));
   } finally {
     for (const { folder } of open) await folder.close();
   }
 }
 
-function assertParts(one: Manifest | undefined, other: Manifest, first = "", second = ""): void {
-  if (one === undefined) return;
-  const difference =
-    planDifference({ ...one, part: null }, { ...other, part: null }) ??
-    cellDifference(one, other) ??
-    moduleDifference(one.module ?? undefined, other.module ?? undefined);
-  if (difference === undefined) return;
-  throw new UsageError(
-    "EXPERIMENT_CHANGED",
-    `Expected parts of one sweep, got two in ${shownText(first)} and ${shownText(second)}: ${difference}. Merge those of one sweep.`,
-  );
+/** Joins the plans of folders. Each is compared with all before it: one may have cells that the first has not. */
+function joinedManifest([first, ...others]: readonly Manifest[], [path = "", ...paths]: readonly string[]): Manifest | undefined {
+  let joined = first && { ...first, part: null, used: null };
+  let largest = path;
+  for (const [n, other] of others.entries()) {
+    if (joined === undefined) break;
+    const difference =
+      planDifference(joined, { ...other, part: null }) ??
+      cellDifference(joined, other) ??
+      moduleDifference(joined.module ?? undefined, other.module ?? undefined);
+    if (difference !== undefined)
+      throw new UsageError(
+        "EXPERIMENT_CHANGED",
+        `Expected parts of one sweep, got two in ${shownText(largest)} and ${shownText(paths[n] ?? "")}: ${difference}. Merge those of one sweep.`,
+      );
+    if (other.asked.length > joined.asked.length) largest = paths[n] ?? "";
+    joined = { ...joined, ...joinedPlan(joined, other), world: joined.world ?? other.world ?? null };
+  }
+  return joined;
 }
 
-async function merged(folder: SweepFolder, manifests: readonly Manifest[], parts: readonly OpenPart[]): Promise<MergedParts> {
-  const [first] = manifests;
-  if (first === undefined) throw new UsageError("ARGUMENT_INVALID", "Expected at least one folder to merge, got none.");
-  const plan = manifests.reduce<FolderPlan>(joinedPlan, { experiment: first.experiment, asked: first.asked, part: null });
-  await folder.writeManifest({ ...first, ...plan, used: null });
+async function merged(folder: SweepFolder, plan: Manifest | undefined, parts: readonly OpenPart[]): Promise<MergedParts> {
+  if (plan === undefined) throw new UsageError("ARGUMENT_INVALID", "Expected at least one folder to merge, got none.");
+  await folder.writeManifest(plan);
   const finished = [...folder.finished];
   for (const { path, folder: part } of parts) {
     const ended = new Set(finished.filter(({ end }) => end.kind === "done").map(jobName));

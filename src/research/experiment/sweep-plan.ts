@@ -84,10 +84,10 @@ export function planDifference(known: FolderPlan, now: FolderPlan): string | und
 }
 
 /** Returns the plan of both of two folders, whose cells have the same numbers. */
-export function joinedPlan(one: FolderPlan, other: FolderPlan): FolderPlan {
+export function joinedPlan(one: FolderPlan, other: FolderPlan): Omit<FolderPlan, "part"> {
   const [long, short] = one.asked.length >= other.asked.length ? [one, other] : [other, one];
   const asked = long.asked.map((reps, n) => Math.max(reps, short.asked[n] ?? 0));
-  return { experiment: { ...long.experiment, reps: Math.max(1, ...asked) }, asked, part: null };
+  return { experiment: { ...long.experiment, reps: Math.max(1, ...asked) }, asked };
 }
 
 /** The first cell that has another number in another folder; undefined if there is none. */

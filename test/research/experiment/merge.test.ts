@@ -59,6 +59,13 @@ describe("parts of a sweep", () => {
     const moved = join(scratchFolder(), "moved");
     await runExperiment(experiment({ ...walks.options, params: { n: [2, 1, 3] } }), { out: moved });
     expect((await errorOf(() => mergeParts(out, [first, moved]))).message).toContain('cell 0 was {"n":1} and is {"n":2}');
+    // Both have cells that the first has not, and not the same.
+    const grown: string[] = [];
+    for (const n of [[1], [1, 2], [1, 3]] as const) {
+      grown.push(join(scratchFolder(), `of-${n.join("-")}`));
+      await runExperiment(experiment({ ...walks.options, params: { n } }), { out: grown.at(-1) ?? "" });
+    }
+    expect((await errorOf(() => mergeParts(out, grown))).message).toContain('cell 1 was {"n":2} and is {"n":3}');
     expect((await errorOf(() => runExperiment(walks, { out: first, part: "2/3" }))).message).toContain("its part was 1/3 and is 2/3");
     expect(await errorOf(() => mergeParts(out, [join(out, "none")]))).toMatchObject({ code: "EXPERIMENT_UNKNOWN" });
     expect(await errorOf(() => mergeParts(first, [first]))).toMatchObject({ code: "EXPERIMENT_BUSY" });
