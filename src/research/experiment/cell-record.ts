@@ -19,8 +19,8 @@ export interface RecordRequest {
   readonly path: string;
   /** The id of the run in the file. */
   readonly id: string;
-  /** `paid`: from the first call on that is not free. */
-  readonly keeps: "all" | "paid";
+  /** `paid`: from the first call on that is not free. `read`: it is whole, and the run takes no step that it has not. */
+  readonly keeps: "all" | "paid" | "read";
   /** True if the sweep has a budget. */
   readonly isBudgeted?: boolean;
   /** True if the sweep has limits of calls. */
@@ -100,9 +100,11 @@ export class CellRecord {
 
   get #gate(): MoneyGate | undefined {
     const ask = this.#ask;
+    if (this.#request?.keeps === "read") return readGate;
     const run = this.#id;
     if (ask === undefined || this.#request?.isBudgeted !== true) return undefined;
     return {
+      bounds: "paid",
       async reserve(amount, isUnpriced) {
         if (isUnpriced)
           throw new UsageError("EXPERIMENT_BUDGET", "Expected models of known prices in a sweep with a budget. Set price of the model.");
@@ -175,6 +177,17 @@ export async function recordedCost(path: string, id: string): Promise<number> {
   }
   return use.use.microUsd + use.held;
 }
+
+const readGate: MoneyGate = {
+  bounds: "all",
+  reserve: async () => {
+    throw new UsageError(
+      "EXPERIMENT_RECORD",
+      "Expected a run whose record has all of its steps, got one that takes another: the program was changed since. Undo the change, or run it into another folder.",
+    );
+  },
+  settle: async () => undefined,
+};
 
 async function foundIn({ path, id }: RecordRequest, signal: AbortSignal): Promise<Journal | undefined> {
   const file = sqlite({ path });

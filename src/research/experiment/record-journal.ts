@@ -9,6 +9,8 @@ const MAX_RUNS = 1_000_000;
 
 /** Reserves the money of calls before they are made. */
 export interface MoneyGate {
+  /** The steps that it is asked for: those that are not free, or all. */
+  readonly bounds: "paid" | "all";
   /** @throws when the call does not fit the budget of the sweep */
   reserve(amount: number, isUnpriced: boolean): Promise<void>;
   settle(amount: number, cost: number): Promise<void>;
@@ -124,7 +126,7 @@ export class RecordJournal implements Journal {
     if (event.type !== "step.started" && event.type !== "step.ended") return;
     const name = `${event.act} ${event.key} ${event.try}`;
     if (event.type === "step.started") {
-      if (!isPaid(event)) return;
+      if (gate.bounds === "paid" && !isPaid(event)) return;
       await gate.reserve(event.hold, event.unpriced === true);
       this.#holds.set(name, event.hold);
       return;

@@ -48,7 +48,7 @@ export interface CellReplay {
  * Runs one repetition of one cell again, with its whole record from `begin` on, and compares its row with that of the sweep. If the sweep kept
  * the record of a run that has ended, the run is read from it, and only what is collected and measured is computed again.
  *
- * @throws UsageError `EXPERIMENT_CELL` for an unknown cell; `EXPERIMENT_RECORD` where the record is not whole; the errors of {@link
+ * @throws UsageError `EXPERIMENT_CELL` for an unknown cell; `EXPERIMENT_RECORD` where the record is not whole, or has not all steps of a changed program; the errors of {@link
  * readExperiment}
  * @throws JournalError where the journal cannot be written
  * @throws ControlError when the signal aborts
@@ -98,7 +98,9 @@ async function recordedReply(experiment: AnyExperiment, { job, record: { path, i
     await copyJournal(path, copy);
     const events = await eventsIn(copy, id);
     if (!events.some(({ type }) => type === "step.started")) return undefined;
-    return { ...(await replied(experiment, { job, keeps: { path: copy, id, keeps: "all" } }, o)), events };
+    const reply = await replied(experiment, { job, keeps: { path: copy, id, keeps: "read" } }, o);
+    if (reply.end.kind === "failed" && reply.end.code === "EXPERIMENT_RECORD") throw new UsageError(reply.end.code, reply.end.message);
+    return { ...reply, events };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

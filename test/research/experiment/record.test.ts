@@ -159,10 +159,16 @@ describe("a run with a record", () => {
     expect(await eventsIn(join(out, "records/0-0.db"))).toEqual(events);
     const other = experiment({ ...sweep.options, measure: () => ({ said: 0, last: "" }) });
     expect((await replayCell(other, { cell: 0, out })).changed).toEqual(["said", "last"]);
+    // A program that now asks for more than its record has is refused before it asks.
+    await runExperiment(experiment({ ...sweep.options, rounds: 1 }), { out: join(out, "short") });
+    const before = model.asked.length;
+    const refused = { code: "EXPERIMENT_RECORD", message: expect.stringContaining("program was changed") as string };
+    await expect(replayCell(sweep, { cell: 0, out: join(out, "short") })).rejects.toMatchObject(refused);
+    expect(model.asked.length).toBe(before);
     // Without a record the run is made again.
     await runExperiment(sweep, { out: join(out, "none"), record: false });
     expect((await replayCell(sweep, { cell: 0, out: join(out, "none") })).isRecorded).toBe(false);
-    expect(model.asked.length).toBe(3 * asked);
+    expect(model.asked.length).toBe(before + asked * 2);
   });
 
   it("of another version is refused with its number, and one that was made another way with the difference", async () => {
