@@ -39,6 +39,11 @@ export async function copyJournal(from: string, to: string): Promise<void> {
   await copyFile(from, to);
 }
 
+/** Removes the lock files of a record that is closed. */
+export async function removeLocks(path: string): Promise<void> {
+  await rm(`${path}-locks`, { recursive: true, force: true });
+}
+
 /** What `world` gives to an Environment or a team, so that its run is kept and continued. */
 export interface RunRecord {
   readonly journal: Journal;
@@ -160,6 +165,7 @@ export class CellRecord {
 
   async close(): Promise<void> {
     await this.#journal.end();
+    if (this.#request !== undefined) await removeLocks(this.#request.path);
   }
 }
 

@@ -10,7 +10,7 @@ import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
 import type { RunEvent } from "../../index.ts";
-import { copyJournal, recordOf, type RecordRequest } from "./cell-record.ts";
+import { copyJournal, recordOf, removeLocks, type RecordRequest } from "./cell-record.ts";
 import type { CellEnd } from "./cell-run.ts";
 import type { WireRequest } from "./cell-process.ts";
 import { folderJobs } from "./sweep-plan.ts";
@@ -163,6 +163,7 @@ async function writeJournal(path: string, runId: string, events: readonly RunEve
     await journal.release(runId, epoch);
   } finally {
     await journal.close();
+    await removeLocks(path);
   }
 }
 

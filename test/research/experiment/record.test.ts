@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
@@ -168,6 +168,7 @@ describe("a run with a record", () => {
     // Without a record the run is made again.
     await runExperiment(sweep, { out: join(out, "none"), record: false });
     expect((await replayCell(sweep, { cell: 0, out: join(out, "none") })).isRecorded).toBe(false);
+    for (const folder of [out, join(out, "none")]) expect(readdirSync(join(folder, "records"))).toEqual(["0-0.db"]);
     expect(model.asked.length).toBe(before + asked * 2);
   });
 
