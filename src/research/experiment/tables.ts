@@ -146,7 +146,9 @@ export function rowsOf(jobs: readonly CellJob[], ends: ReadonlyMap<string, CellE
     if (end === undefined) continue;
     rows.push(rowOf(job, end));
     if (end.kind === "failed") failed += 1;
-    else for (const point of end.series) series.push({ cell: job.cell, ...job.params, rep: job.rep, seed: job.seed, ...point });
+    else
+      for (const point of end.series)
+        series.push({ cell: job.cell, ...job.params, rep: job.rep, seed: job.seed, ended: end.ended, ...point });
   }
   return { rows, series, failed, warnings: [...cutWarning(rows), ...equalWarning(rows)] };
 }
@@ -157,9 +159,9 @@ function cutWarning(rows: readonly Row[]): readonly string[] {
   return [`${cut} of ${rows.length} runs were cut by the default limit of ${DEFAULT_ROUNDS} rounds, and means leave them out. Set rounds.`];
 }
 
-/** True for a run that nothing but the default limit ended. */
-export function isCut({ ended }: { readonly ended?: unknown }): boolean {
-  return ended === "limit";
+/** True for the row of a run that nothing but the default limit ended. The values of its rounds, in a series, are right. */
+export function isCut({ ended, round }: { readonly [column: string]: unknown }): boolean {
+  return ended === "limit" && round === undefined;
 }
 
 /** The fewest equal repetitions that are more than chance. */
@@ -181,10 +183,13 @@ function areEqual(runs: readonly Row[]): boolean {
   return runs.length >= FEWEST_EQUAL && outcomes.size === 1;
 }
 
-/** Counts how runs ended, as `idle 184, rounds 116`. */
-export function endsText(rows: Iterable<{ readonly ended?: unknown }>): string {
+/** Counts how runs ended, as `idle 184, rounds 116`. A run counts once, however many rows of a series it has. */
+export function endsText(rows: Iterable<{ readonly [column: string]: unknown }>): string {
+  const runs = new Map(
+    [...rows].map((row) => [row["round"] === undefined ? row : `${String(row["cell"])}-${String(row["rep"])}`, row["ended"]]),
+  );
   const counts = new Map<string, number>();
-  for (const { ended } of rows) if (typeof ended === "string") counts.set(ended, (counts.get(ended) ?? 0) + 1);
+  for (const ended of runs.values()) if (typeof ended === "string") counts.set(ended, (counts.get(ended) ?? 0) + 1);
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([ended, count]) => `${ended} ${count}`)

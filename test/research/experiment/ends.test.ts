@@ -56,10 +56,11 @@ describe("the end of a run", () => {
       begin,
       stop: ({ rounds }, { rep }) => rep < 2 && rounds === 10 * (rep + 1),
       measure: ({ result }) => ({ t: result.rounds }),
+      collect: { said: ({ delivered }) => delivered },
     });
     const logged: string[] = [];
     const undo = replaceDefaultLogger({ ...silentLogger, warn: (text) => void logged.push(text) });
-    const { rows, warnings } = await runExperiment(half).finally(undo);
+    const { rows, series, warnings } = await runExperiment(half).finally(undo);
     expect(logged).toEqual(warnings);
     expect(warnings).toEqual([expect.stringMatching(/2 of 4 runs.*default limit of 100 rounds/)]);
     expect(experimentTable(rows, { by: [] })).toMatchObject([{ runs: 4, ended: "limit 2, stop 2", t: 15 }]);
@@ -67,10 +68,15 @@ describe("the end of a run", () => {
     const texts = async (cut: boolean) => plotSvg(rows, { kind: "bars", x: "n", y: "t", cut });
     expect(await texts(false)).toMatch(/limit 2, stop 2[\s\S]*2 cut by the default limit left out/);
     expect(await texts(true)).not.toContain("left out");
+    // The rounds of a run that was cut are as good as any: a picture of them says how runs ended, and leaves none out.
+    const picture = await plotSvg(series, { kind: "line", x: "round", y: "said" });
+    expect(picture).toMatch(/limit 2, stop 2/);
+    expect(picture).not.toContain("left out");
+    expect(experimentTable(series, { by: ["round"], of: ["said"] })[50]).toMatchObject({ round: 50, runs: 2, ended: "limit 2", said: 51 });
   });
 
   it.each(["poisson", "events", "rounds"] as const)(
-    "at a time: under %s nothing happens later, and a run goes on as if it had not stopped",
+    "at a time: under %s nothing happens later, and a run continues as if it had not stopped",
     async (name) => {
       const scheduler = name === "poisson" ? ({ name, rate: 2 } as const) : name;
       const walk = (): Environment => {
