@@ -79,6 +79,7 @@ const NEW_RUNS: Commands = {
           "read a program instead, and find what makes its runs differ: Math.random, clocks, timers; ends with 1 if something does",
         explore:
           "try the orders of the messages, and the answers that the forms allow, without a model: deadlocks, endless circles, lost messages; ends with 1 if there is one",
+        store: "with --explore: the file that keeps a run of each finding, for troupe inspect (default: none)",
       },
     ],
     load: async () => (await import("./commands/check.ts")).check,

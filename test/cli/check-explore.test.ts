@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { command, freshFolder } from "./kept-run.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { command, expectRefusal, freshFolder } from "./kept-run.ts";
 
 const crew = (verdicts: string, more = ""): string => `
 roles:
@@ -50,6 +51,23 @@ describe("troupe check --explore", () => {
     writeFileSync(join(cwd, "crew.yaml"), crew("[good, bad]"));
     const ended = await command(cwd, ["check", "--explore", "crew.yaml"]);
     expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(/endless: /)]);
+  });
+
+  it("keeps a run of each finding in a store, and none without it", async () => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, "crew.yaml"), stuck);
+    await command(cwd, ["check", "--explore", "crew.yaml"]);
+    expect(readdirSync(cwd)).toEqual(["crew.yaml"]);
+    for (const runs of [1, 2]) {
+      const { stdout } = await command(cwd, ["check", "--explore", "crew.yaml", "--store", "found.db", "--json"]);
+      const { runId } = (JSON.parse(stdout) as { findings: [{ runId: string }] }).findings[0];
+      const shown = await command(cwd, ["runs", "show", runId, "--store", "found.db"]);
+      expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("needsBob")]);
+      const journal = sqlite({ path: join(cwd, "found.db") });
+      expect((await journal.runs()).length).toBe(runs);
+      await journal.close();
+    }
+    await expectRefusal(cwd, ["check", "--explore", "crew.yaml", "--store", join(cwd, "crew.yaml", "x.db")], /JOURNAL_UNWRITABLE/);
   });
 
   it("prints one line of JSON with --json", async () => {

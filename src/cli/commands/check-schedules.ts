@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { describeRole } from "../../inspector/role-description.ts";
 import { throwIfAborted } from "../../kernel/abort.ts";
+import { defined } from "../../kernel/value-kind.ts";
 import { ROUTE_TO_NONE } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
 import { explore } from "../../research/index.ts";
@@ -7,9 +9,11 @@ import type { ExploreProgress } from "../../research/explore/exploration.ts";
 import { Environment } from "../../runtime/environment.ts";
 import { NO_PORTS, openedCrew } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
+import type { Flags } from "../options.ts";
 import { counted, elapsed, plural, shownLine } from "../screen/text.ts";
 import { printResult, type Session } from "../session.ts";
 import type { FileCrew, ModuleCrew } from "../settings.ts";
+import { type Store, withStore } from "../store.ts";
 
 const IDEA = "an idea";
 const SCHEDULES = 1_000;
@@ -17,7 +21,16 @@ const DEPTH = 40;
 const MS = 20_000;
 
 /** Explores the orders of a crew's messages with the answers that its forms allow. Nothing is asked, and nothing runs outside. */
-export async function checkSchedules(session: Session, crew: FileCrew | ModuleCrew): Promise<ExitCode> {
+export function checkSchedules(session: Session, crew: FileCrew | ModuleCrew, flags: Flags): Promise<ExitCode> {
+  if (flags.store === undefined) return explored(session, crew);
+  return withStore(session, flags, async (store) => {
+    await store.ready();
+    return explored(session, crew, store);
+  });
+}
+
+/** @param store keeps a run of each finding */
+async function explored(session: Session, crew: FileCrew | ModuleCrew, store?: Store): Promise<ExitCode> {
   const { roles, output } = await openedCrew(crew, NO_PORTS);
   const watched = new Set(roles.flatMap((role) => describeRole(role).watch));
   const isOutput = ({ causeBy, sendTo }: Message): boolean =>
@@ -37,14 +50,19 @@ export async function checkSchedules(session: Session, crew: FileCrew | ModuleCr
       progress: (progress) => session.screen.print(progressLines(progress)),
     },
   );
-  throwIfAborted(signal);
   const { findings, text, ...counts } = report;
   const exitCode = findings.length === 0 ? 0 : 1;
   const name = crew.kind === "file" ? crew.name : crew.path;
-  const found = findings.map(({ run: _run, ...finding }) => finding);
+  const ids: string[] = [];
+  if (store !== undefined)
+    for (const { kind, run } of findings)
+      ids.push((await run({ journal: store.journal, id: `${kind}-${randomBytes(4).toString("hex")}` })).runId);
+  const found = findings.map(({ run: _run, ...finding }, nth) => ({ ...finding, ...defined({ runId: ids[nth] }) }));
+  const see = ids.length === 0 ? [] : ["", `Kept: ${ids.join(", ")}. See: troupe inspect${store?.option ?? ""}`];
   await printResult(session, { type: "explored", crew: name, exitCode, ...counts, findings: found }, () =>
-    [`${name}:`, ...text.split("\n")].map((line) => shownLine(line)),
+    [`${name}:`, ...text.split("\n"), ...see].map((line) => shownLine(line)),
   );
+  throwIfAborted(signal);
   return exitCode;
 }
 

@@ -31,7 +31,7 @@ export async function check(session: Session, flags: Flags, file?: string): Prom
   const { crew, settings, notes, widens } = isReached ? asked : await wishedRun(session, { ...named, baseUrl: NOWHERE });
   if (crew === undefined)
     throw new UsageError("CREW_UNKNOWN", `Expected a crew that is a file, got ${shown(file ?? "", 80)}, which has settings of its own.`);
-  if (flags.explore === true) return checkSchedules(session, crew);
+  if (flags.explore === true) return checkSchedules(session, crew, flags);
   if (settings.model.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model, got none.");
   // The check reports a price that is not known.
   const chosen = await realModel(settings.model.model, { ...settings, allowUnpriced: true });
