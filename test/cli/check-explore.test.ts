@@ -2,6 +2,9 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
+import { main } from "../../src/cli/program.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { fakeHost } from "./fake-host.ts";
 import { command, expectRefusal, freshFolder } from "./kept-run.ts";
 
 const crew = (verdicts: string, more = ""): string => `
@@ -68,6 +71,16 @@ describe("troupe check --explore", () => {
       await journal.close();
     }
     await expectRefusal(cwd, ["check", "--explore", "crew.yaml", "--store", join(cwd, "crew.yaml", "x.db")], /JOURNAL_UNWRITABLE/);
+  });
+
+  it("shows what it covered when it is stopped", async () => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, "crew.yaml"), crew("[good, bad]"));
+    const host = fakeHost({ cwd, clock: systemClock });
+    const code = main(host, ["check", "--explore", "crew.yaml"]);
+    await host.shows(/no exploration is complete/);
+    host.signal("SIGINT");
+    expect([await code, host.stdout.text]).toEqual([130, expect.stringMatching(/Not complete: its signal ended it.*\nCovered: /s)]);
   });
 
   it("prints one line of JSON with --json", async () => {

@@ -59,9 +59,10 @@ async function explored(session: Session, crew: FileCrew | ModuleCrew, store?: S
       ids.push((await run({ journal: store.journal, id: `${kind}-${randomBytes(4).toString("hex")}` })).runId);
   const found = findings.map(({ run: _run, ...finding }, nth) => ({ ...finding, ...defined({ runId: ids[nth] }) }));
   const see = ids.length === 0 ? [] : ["", `Kept: ${ids.join(", ")}. See: troupe inspect${store?.option ?? ""}`];
-  await printResult(session, { type: "explored", crew: name, exitCode, ...counts, findings: found }, () =>
-    [`${name}:`, ...text.split("\n"), ...see].map((line) => shownLine(line)),
-  );
+  // An exploration that was stopped shows whole what it covered.
+  await printResult(session, { type: "explored", crew: name, exitCode, ...counts, findings: found }, () => [
+    [`${name}:`, ...text.split("\n"), ...see].map((line) => shownLine(line)).join("\n"),
+  ]);
   throwIfAborted(signal);
   return exitCode;
 }
