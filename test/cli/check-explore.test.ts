@@ -75,7 +75,9 @@ describe("troupe check --explore", () => {
 
   it("shows what it covered when it is stopped", async () => {
     const cwd = freshFolder();
-    writeFileSync(join(cwd, "crew.yaml"), crew("[good, bad]"));
+    const actions = ["A", "B", "C"].map((name) => `  - { name: Do${name}, on: [UserRequirement, DoA, DoB, DoC], prompt: "Go on." }`);
+    const roles = actions.map((action, nth) => `  - name: R${nth}\n    actions:\n    ${action}\n`);
+    writeFileSync(join(cwd, "crew.yaml"), `roles:\n${roles.join("")}output: [DoA]\n`);
     const host = fakeHost({ cwd, clock: systemClock });
     const code = main(host, ["check", "--explore", "crew.yaml"]);
     await host.shows(/no exploration is complete/);
