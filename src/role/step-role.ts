@@ -40,6 +40,12 @@ export interface StepOut {
   readonly round: number;
   /** The present tick, on which {@link after} counts. A tick is a unit of the run's clock: see `ClockKind`. */
   readonly tick: number;
+  /**
+   * Returns the tick at which a message that the role reads now came into its mailbox: `out.tick - out.arrivedAt(message)` is how long it waited.
+   *
+   * @throws UsageError `MESSAGE_INVALID` for another message
+   */
+  arrivedAt(message: Message): number;
 }
 
 type StepRoleParts =

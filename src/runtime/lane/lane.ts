@@ -71,6 +71,10 @@ export class Lane implements Post, Senders {
     return this;
   }
 
+  get tick(): number {
+    return this.#deliveredAt;
+  }
+
   causeOf(index: number): string {
     return this.#tools.hired.definitions[index]?.spec.card.name ?? "";
   }

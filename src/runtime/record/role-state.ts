@@ -117,6 +117,8 @@ const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins:
 export interface Post {
   /** Raised by each delivery. */
   readonly round: number;
+  /** The tick of the last delivery. */
+  readonly tick: number;
   countFor(index: number): number;
   messagesFor(index: number): readonly Message[];
 }
@@ -149,6 +151,10 @@ export class RoleState {
   #post: Post | undefined;
   /** The delivery of the post whose messages it has. */
   #collected = -1;
+  /** The tick at which the messages arrived that wait, apart from those of `#later`. */
+  #arrived = 0;
+  /** The ticks of other arrivals by the ids of the messages. */
+  #later: Map<string, number> | undefined;
   #memory: Memory | undefined;
   #rare: RareParts = NO_PARTS;
 
@@ -196,9 +202,8 @@ export class RoleState {
 
   /** The reason why it gets no messages; undefined if it does. */
   get gone(): "crashed" | "retired" | undefined {
-    const { isCrashed, turns } = this.#rare;
-    if (isCrashed === true) return "crashed";
-    return turns === undefined || turns.length % 2 === 1 ? undefined : "retired";
+    if (this.isCrashed) return "crashed";
+    return this.isHired ? undefined : "retired";
   }
 
   crash(): void {
@@ -232,8 +237,31 @@ export class RoleState {
 
   get mailbox(): MessageQueue {
     const mailbox = (this.#mailbox ??= new MessageQueue());
-    if (this.#post !== undefined && this.#posted > 0) for (const message of this.collect()) mailbox.append(message);
+    if (this.#post !== undefined && this.#posted > 0) for (const message of this.collect()) this.#put(mailbox, message, this.#post.tick);
     return mailbox;
+  }
+
+  /** Puts a message into its mailbox. */
+  receive(message: Message, tick: number): void {
+    this.#put(this.mailbox, message, tick);
+  }
+
+  #put(mailbox: MessageQueue, message: Message, tick: number): void {
+    if (mailbox.isEmpty) {
+      this.#arrived = tick;
+      this.#later = undefined;
+    } else if (tick !== this.#arrived) {
+      // A mailbox that is never empty does not keep the ticks of all that it had.
+      if ((this.#later?.size ?? 0) > 2 * mailbox.size + FEW)
+        this.#later = new Map([...(this.#later ?? [])].filter(([id]) => mailbox.holds(id)));
+      (this.#later ??= new Map()).set(message.id, tick);
+    }
+    mailbox.append(message);
+  }
+
+  /** The tick at which a waiting message of its mailbox arrived. */
+  arrivedAt(id: string): number {
+    return this.#later?.get(id) ?? this.#arrived;
   }
 
   get waiting(): number {
@@ -344,8 +372,9 @@ export class RoleState {
   form() {
     const { name, n, ranIn, custom, open, retry } = this;
     const rare = this.#rare;
+    const mailbox = this.news();
     return {
-      ...{ name, n, ranIn, custom, first: this.#hired, mailbox: this.news() },
+      ...{ name, n, ranIn, custom, first: this.#hired, mailbox, arrived: mailbox.map(({ id }) => this.arrivedAt(id)) },
       memory: this.#memory && [...this.#memory],
       retry: retry === NO_RETRY ? undefined : retry,
       open: open && { ...open, steps: new Map(open.steps) },
@@ -354,10 +383,12 @@ export class RoleState {
   }
 
   static of(form: ReturnType<RoleState["form"]>, index: number): RoleState {
-    const { name, n, ranIn, custom, first, mailbox, memory, retry = NO_RETRY, open, rare } = form;
+    const { name, n, ranIn, custom, first, mailbox, arrived, memory, retry = NO_RETRY, open, rare } = form;
     const role = new RoleState(name, index, first);
     Object.assign(role, { n, ranIn, custom, retry, open: open && { ...open, steps: new Map(open.steps) } });
     role.refill(mailbox);
+    role.#arrived = arrived[0] ?? 0;
+    if (arrived.some((tick) => tick !== arrived[0])) role.#later = new Map(mailbox.map(({ id }, index) => [id, arrived[index] ?? 0]));
     for (const message of memory ?? []) role.memory.put(message);
     if (rare === undefined) return role;
     const { plan, workingMemory, ...others } = rare;
@@ -367,6 +398,9 @@ export class RoleState {
     return role;
   }
 }
+
+/** Ticks of messages that were read, kept at most without counting. */
+const FEW = 16;
 
 const noNews: readonly Message[] = Object.freeze([]);
 

@@ -220,6 +220,17 @@ export class StepOutbox implements StepOut {
   get tick(): number {
     return this.host.state.tick;
   }
+
+  arrivedAt({ id }: Message): number {
+    const { role } = this;
+    if (role.held > 0 && role.mailbox.holds(id)) return role.arrivedAt(id);
+    // In the lane the mail of a round is not in mailboxes.
+    if (role.held === 0 && this.#news.some((message) => message.id === id)) return this.tick;
+    throw new UsageError(
+      "MESSAGE_INVALID",
+      `Expected a message that ${role.name} reads now, got ${valueText(id)}. Give arrivedAt one of its messages.`,
+    );
+  }
 }
 
 const noFields: MessageFields<never> = Object.freeze({});

@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        13,
-        "709b839ea28e89f08bb1a6ad4eca779f983f64304719d37cc4afd6261d87d090",
+        14,
+        "d79ad65c3458d7bce8c9c29595de9f57afa1a1f9feb8cb71424f4db5a4c9e318",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
