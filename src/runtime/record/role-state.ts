@@ -237,16 +237,12 @@ export class RoleState {
 
   get mailbox(): MessageQueue {
     const mailbox = (this.#mailbox ??= new MessageQueue());
-    if (this.#post !== undefined && this.#posted > 0) for (const message of this.collect()) this.#put(mailbox, message, this.#post.tick);
+    if (this.#post !== undefined && this.#posted > 0) for (const message of this.collect()) this.receive(message, this.#post.tick, mailbox);
     return mailbox;
   }
 
-  /** Puts a message into its mailbox. */
-  receive(message: Message, tick: number): void {
-    this.#put(this.mailbox, message, tick);
-  }
-
-  #put(mailbox: MessageQueue, message: Message, tick: number): void {
+  /** Puts a message that arrives at a tick into its mailbox. */
+  receive(message: Message, tick: number, mailbox: MessageQueue = this.mailbox): void {
     if (mailbox.isEmpty) {
       this.#arrived = tick;
       this.#later = undefined;
@@ -388,7 +384,7 @@ export class RoleState {
     Object.assign(role, { n, ranIn, custom, retry, open: open && { ...open, steps: new Map(open.steps) } });
     role.refill(mailbox);
     role.#arrived = arrived[0] ?? 0;
-    if (arrived.some((tick) => tick !== arrived[0])) role.#later = new Map(mailbox.map(({ id }, index) => [id, arrived[index] ?? 0]));
+    if (arrived.length > 1) role.#later = new Map(mailbox.map(({ id }, nth) => [id, arrived[nth] ?? 0]));
     for (const message of memory ?? []) role.memory.put(message);
     if (rare === undefined) return role;
     const { plan, workingMemory, ...others } = rare;

@@ -51,7 +51,7 @@ function town(kind: "step" | "steps", options: EnvironmentOptions, isSlow = true
 
 const still = { now: () => 7, timer: () => () => {} };
 const seenIn = (environment: Environment): readonly string[] =>
-  names.flatMap((name) => (environment.getRole(name)?.state["seen"] as string[]).map((text) => `${name} ${text}`));
+  names.flatMap((name) => ((environment.getRole(name)?.state["seen"] ?? []) as string[]).map((text) => `${name} ${text}`));
 
 /** The ticks of the arrivals by role and message, and the last state. */
 function arrivalsIn(events: readonly RunEvent[]): { readonly ticks: ReadonlyMap<string, number>; readonly state: RunState } {
