@@ -31,15 +31,17 @@ interface OpenPart {
  * @throws UsageError `EXPERIMENT_CHANGED` for parts of different sweeps; `EXPERIMENT_UNKNOWN`, `EXPERIMENT_BUSY`, `EXPERIMENT_VERSION`
  */
 export async function mergeParts(out: string, parts: readonly string[]): Promise<MergedParts> {
-  const paths = parts.map((part) => resolve(part));
+  const target = resolve(out);
+  // A folder that is named twice, or is the one to join in, has its runs already.
+  const paths = [...new Set(parts.map((part) => resolve(part)))].filter((path) => path !== target);
   const manifests: Manifest[] = [];
   for (const path of paths) manifests.push(await knownManifest(path));
   const open: OpenPart[] = [];
   try {
     for (const path of paths) open.push({ path, folder: await SweepFolder.open(path, () => undefined) });
     let joined: Manifest | undefined;
-    const folder = await SweepFolder.open(resolve(out), (known) => {
-      joined = joinedManifest(known === undefined ? manifests : [known, ...manifests], known === undefined ? parts : [out, ...parts]);
+    const folder = await SweepFolder.open(target, (known) => {
+      joined = joinedManifest(known === undefined ? manifests : [known, ...manifests], known === undefined ? paths : [target, ...paths]);
     });
     open.push({ path: folder.path, folder });
     return await merged(folder, joined, open.slice(0, -1));

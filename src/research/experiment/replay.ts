@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { sqlite } from "../../adapters/sqlite.ts";
 import { takes } from "../../kernel/argument.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { UsageError } from "../../kernel/errors.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { checkGivenOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { clauseText, shownText, valueText } from "../../kernel/value-text.ts";
@@ -96,7 +96,9 @@ async function recordedReply(experiment: AnyExperiment, { job, record: { path, i
   try {
     const copy = join(folder, "record.db");
     await copyJournal(path, copy);
-    const events = await eventsIn(copy, id);
+    const events = await eventsIn(copy, id).catch((error: unknown) => {
+      throw error instanceof JournalError ? new JournalError(error.code, error.message.replaceAll(copy, path), { cause: error }) : error;
+    });
     if (!events.some(({ type }) => type === "step.started")) return undefined;
     const reply = await replied(experiment, { job, keeps: { path: copy, id, keeps: "read" } }, o);
     if (reply.end.kind === "failed" && reply.end.code === "EXPERIMENT_RECORD") throw new UsageError(reply.end.code, reply.end.message);

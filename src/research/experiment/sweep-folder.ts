@@ -206,6 +206,9 @@ export interface KeptExperiment extends SweepSpending {
   readonly series: readonly Row[];
 }
 
+const ACCEPTED =
+  "The module was changed after the first runs, and the change was accepted: nothing checks that all cells still mean the same.";
+
 /** Reads the folder of a sweep, also of one that is under way. @throws UsageError `EXPERIMENT_UNKNOWN`, `EXPERIMENT_DAMAGED` */
 export async function readExperiment(folder: string): Promise<KeptExperiment> {
   takes("readExperiment", "folder", folder, aText);
@@ -223,5 +226,6 @@ export async function readExperiment(folder: string): Promise<KeptExperiment> {
   const ms = finished.reduce((sum, one) => sum + one.ms, 0);
   const { use: _use, ...spending } = sweepUse(finished);
   const params = Object.keys(cells[0] ?? {});
-  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, warnings, ms, params, rows, series };
+  const all = [...warnings, ...(manifest.formerModules.length === 0 ? [] : [ACCEPTED])];
+  return { ...spending, manifest, total: jobs.length, done: rows.length, failed, failures, warnings: all, ms, params, rows, series };
 }

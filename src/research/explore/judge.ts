@@ -177,7 +177,7 @@ function verdictOf(property: NonNullable<Claims["property"]>, between: Between, 
     return `The property threw: ${thrownText(error)}`;
   }
   if (verdict === true || verdict === undefined) return undefined;
-  if (verdict === false) return "The property is broken.";
+  if (verdict === false || verdict === "") return "The property is broken.";
   if (typeof verdict === "string") return verdict;
   throw badClaim("property", `return true, false or what is broken as a string, got ${kindOf(verdict)}`, []);
 }

@@ -162,6 +162,20 @@ describe("the folder of a sweep", () => {
     expect(existsSync(join(out, "sweep.lock"))).toBe(false);
   });
 
+  it("whose module was changed is refused until the change is accepted, keeps its runs, and says so", async () => {
+    const out = scratchFolder();
+    const of = (n: readonly number[]) => experiment({ ...options, params: { n }, reps: 1, world: road });
+    await runExperiment(of([1]), { out });
+    expect((await readExperiment(out)).warnings).toEqual([]);
+    const manifest = JSON.parse(read(out, "manifest.json")) as object;
+    const module = { sha256: "other", imports: {} };
+    writeFileSync(join(out, "manifest.json"), JSON.stringify({ ...manifest, module }));
+    expect(await errorOf(() => runExperiment(of([1, 2]), { out }))).toMatchObject({ code: "EXPERIMENT_CHANGED" });
+    expect((await runExperiment(of([1, 2]), { out, acceptChange: true })).kept).toBe(1);
+    const { warnings, manifest: now } = await readExperiment(out);
+    expect([warnings, now.formerModules]).toEqual([[expect.stringContaining("change was accepted")], [module]]);
+  });
+
   it("is refused where it cannot be made, and where its manifest is none", async () => {
     const folder = scratchFolder();
     writeFileSync(join(folder, "file"), "");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createMessage, defineRole, Environment } from "../../../src/index.ts";
 import { experiment, policyModel, readExperiment, replayCell, runExperiment } from "../../../src/research/index.ts";
+import { SweepFolder } from "../../../src/research/experiment/sweep-folder.ts";
 import { mergeParts } from "../../../src/research/experiment/merge.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 import { road } from "./walkers.ts";
@@ -37,7 +38,7 @@ describe("parts of a sweep", () => {
     expect(tablesOf(out)).toEqual(tablesOf(whole));
     // A second merge changes nothing, and the whole grows as any folder.
     const lines = readFileSync(join(out, "cells.jsonl"), "utf8");
-    await mergeParts(out, parts);
+    await mergeParts(out, [...parts, ...parts, out]);
     expect(readFileSync(join(out, "cells.jsonl"), "utf8")).toBe(lines);
     expect((await runExperiment(walks, { out, reps: 5 })).kept).toBe(12);
   });
@@ -68,7 +69,9 @@ describe("parts of a sweep", () => {
     expect((await errorOf(() => mergeParts(out, grown))).message).toContain('cell 1 was {"n":2} and is {"n":3}');
     expect((await errorOf(() => runExperiment(walks, { out: first, part: "2/3" }))).message).toContain("its part was 1/3 and is 2/3");
     expect(await errorOf(() => mergeParts(out, [join(out, "none")]))).toMatchObject({ code: "EXPERIMENT_UNKNOWN" });
-    expect(await errorOf(() => mergeParts(first, [first]))).toMatchObject({ code: "EXPERIMENT_BUSY" });
+    const busy = await SweepFolder.open(first, () => undefined);
+    expect(await errorOf(() => mergeParts(out, [first, second]))).toMatchObject({ code: "EXPERIMENT_BUSY" });
+    await busy.close();
     expect(existsSync(join(out, "cells.jsonl"))).toBe(false);
     appendFileSync(join(second, "manifest.json"), "?");
     expect(await errorOf(() => mergeParts(out, [first, second]))).toMatchObject({ code: "EXPERIMENT_DAMAGED" });
