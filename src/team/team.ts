@@ -29,7 +29,7 @@ import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retirin
 import { Conversation, conversationOptions, type ConversationOptions } from "./conversation.ts";
 import { answering, isGiven } from "./answering.ts";
 import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
-import { Reserve, rolesNone, Roster } from "./roster.ts";
+import { Reserve, rolesNone, type RolesOfRun, type RolesRequest, Roster } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
 import { ideaDiffers, Runs } from "./runs.ts";
 import type { Settlement, SettleOptions } from "./settle.ts";
@@ -120,6 +120,11 @@ export class Team {
     if (this.#pool === undefined) this.#pool = budgetPool(budget, { name: `budget of ${this.name}` });
     else investIn(this.#pool, budget);
     return this;
+  }
+
+  /** Returns the present roles of a run. @internal */
+  rolesOf(run: RolesRequest): ReturnType<RolesOfRun> {
+    return this.#roster.present(run);
   }
 
   /** The names of the roles that all runs have. */

@@ -7,8 +7,8 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { defined } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { Run, RunEvent, RunResult, Team } from "../../index.ts";
-import { type Interval, NORMAL_95, wilson } from "../statistics/interval.ts";
-import { mean, standardError } from "../statistics/sample.ts";
+import { type Interval, NORMAL_95, tInterval, wilson } from "../statistics/interval.ts";
+import { mean } from "../statistics/sample.ts";
 import { type RecordedTurn, turnsOf } from "./turns.ts";
 
 /**
@@ -26,7 +26,10 @@ export interface AttributeOptions {
   readonly runId: string;
   /** Judges how a run ended: a number, or true for a success. */
   readonly score: (result: RunResult) => number | boolean | Promise<number | boolean>;
-  /** `turns`: each turn is done again. `messages`: each message between roles is left out. Default `turns`. */
+  /**
+   * `turns`: each turn is done again, but those of step roles that draw nothing, which end in the same way. `messages`: each message between roles
+   * is left out. Default `turns`.
+   */
   readonly interventions?: "turns" | "messages" | readonly Intervention[];
   /** Forks of each intervention. Default 5. */
   readonly samples?: number;
@@ -53,7 +56,7 @@ export interface Effect {
   /** The role that did the turn or sent the message; undefined for a message from outside. */
   readonly role: string | undefined;
   readonly act: string | undefined;
-  /** The mean score of the forks, with its 95 % interval: of Wilson for true and false, else of the normal distribution. */
+  /** The mean score of the forks, with its 95 % interval: of Wilson for true and false, else the t interval, which needs the package `jstat`. */
   readonly score: Interval;
   /**
    * How far the mean score exceeds the score of the run and, for a turn, the mean of each turn that follows from it, by what roles read of each
@@ -81,7 +84,7 @@ export interface Attribution {
  * Finds which turn, message or prompt of a recorded run decided its outcome: forks change one of them at a time, and pay only for what follows
  * from the change. The forks are runs of the journal; a call that is repeated with the same options continues them and pays for none twice.
  *
- * @throws UsageError `ATTRIBUTE_INVALID` for an intervention that the run does not have, and for a score that is no number
+ * @throws UsageError `ATTRIBUTE_INVALID` for an intervention that the run does not have, and for a score that is no number; `PACKAGE_MISSING`
  * @throws JournalError `RUN_UNKNOWN` where the teams do not have the journal of the run
  * @throws ControlError when the signal aborts
  *
@@ -102,11 +105,12 @@ export async function attribute(o: AttributeOptions): Promise<Attribution> {
   for (const name of ["team", "score"] as const) takes("attribute", name, o[name], aFunction);
   takes("attribute", "runId", o.runId, aText);
   const { runId, samples = 5, most = 100, seed = 1, signal } = o;
+  const recorded = o.team("record");
   const events: RunEvent[] = [];
-  for await (const event of o.team("record").journal.read(runId, 0)) events.push(event);
-  const turns = turnsOf(events);
+  for await (const event of recorded.journal.read(runId, 0)) events.push(event);
+  const turns = turnsOf(events, new Map(await recorded.rolesOf({ runId, signal: signal ?? new AbortController().signal })));
   const chosen = interventionsIn(o.interventions ?? "turns", turns, events);
-  const replay = await o.team("record").replay(runId).result;
+  const replay = await recorded.replay(runId).result;
   if (replay.error !== undefined && replay.status === "failed" && replay.error.code === "DIFFERENCE") throw replay.error;
   const base = await scoreOf(o, replay);
   const tried: (Omit<Effect, "effect"> & { readonly turn: number })[] = [];
@@ -126,7 +130,7 @@ export async function attribute(o: AttributeOptions): Promise<Attribution> {
     }
     const turn = turns.findIndex((one) => (intervention.kind === "message" ? one.seq === intervention.seq : one.act === intervention.act));
     const { role, act } = turns[turn] ?? {};
-    tried.push({ intervention, role, act, turn: intervention.kind === "turn" ? turn : -1, score: intervalOf(scores), paid });
+    tried.push({ intervention, role, act, turn: intervention.kind === "turn" ? turn : -1, score: await intervalOf(scores), paid });
   }
   return summed({ base: Number(base), tried, turns, untried: Math.max(0, chosen.length - most) });
 }
@@ -163,12 +167,14 @@ function interventionsIn(
   turns: readonly RecordedTurn[],
   events: readonly RunEvent[],
 ): readonly Intervention[] {
-  if (given === "turns") return turns.map(({ act }) => ({ kind: "turn", act }));
+  if (given === "turns") return turns.flatMap(({ act, isFixed }) => (isFixed ? [] : [{ kind: "turn", act }]));
   if (given === "messages")
     return turns.flatMap(({ seq, said }) => said.map((_message, nth): Intervention => ({ kind: "message", seq, nth })));
   for (const one of given as readonly Intervention[]) {
     const isKnown =
-      one.kind === "message" ? events[one.seq] !== undefined : turns.some(({ act }) => act === (one as { readonly act?: unknown }).act);
+      one.kind === "message"
+        ? hasMessage(events[one.seq], one.nth)
+        : turns.some(({ act }) => act === (one as { readonly act?: unknown }).act);
     if (!isKnown)
       throw invalid(
         `a turn or a message of the run (${turns
@@ -179,6 +185,10 @@ function interventionsIn(
       );
   }
   return given as readonly Intervention[];
+}
+
+function hasMessage(event: RunEvent | undefined, nth: number = 0): boolean {
+  return event?.type === "act.ended" ? nth in event.said : event?.type === "message" && nth === 0;
 }
 
 interface ForkedSample {
@@ -221,14 +231,13 @@ async function scoreOf({ score }: AttributeOptions, result: RunResult): Promise<
   throw invalid("score to return a finite number, true or false", valueText(given));
 }
 
-function intervalOf(scores: readonly (number | boolean)[]): Interval {
+async function intervalOf(scores: readonly (number | boolean)[]): Promise<Interval> {
   const values = scores.map(Number);
   const estimate = mean(values);
   const n = values.length;
   const rest = { estimate, n, confidence: 0.95 } as const;
   if (scores.every((score) => typeof score === "boolean")) return { ...rest, ...wilson(estimate, n, NORMAL_95), method: "wilson" };
-  const half = n < 2 ? Infinity : NORMAL_95 * standardError(values);
-  return { ...rest, low: estimate - half, high: estimate + half, method: "normal" };
+  return n < 2 ? { ...rest, low: -Infinity, high: Infinity, method: "t" } : tInterval(values);
 }
 
 function invalid(expected: string, got: string): UsageError {

@@ -1,5 +1,6 @@
-import { fold, type Message, type RunEvent } from "../../index.ts";
+import { fold, type Message, type Role, type RunEvent } from "../../index.ts";
 import { apply } from "../../runtime/record/apply.ts";
+import { isFixed } from "./chance.ts";
 
 /** One ended activation of a recorded run. */
 export interface RecordedTurn {
@@ -13,12 +14,14 @@ export interface RecordedTurn {
   readonly said: readonly Message[];
   /** Micro-dollars. */
   readonly cost: number;
+  /** True if it would end in the same way once more. */
+  readonly isFixed: boolean;
   /** Indexes of the turns that read what it said. */
   readonly readers: readonly number[];
 }
 
 /** Lists the turns of a run in the order of their ends. */
-export function turnsOf(events: readonly RunEvent[]): readonly RecordedTurn[] {
+export function turnsOf(events: readonly RunEvent[], roles: ReadonlyMap<string, Role>): readonly RecordedTurn[] {
   const begun = new Map<string, number>();
   const costs = new Map<string, number>();
   const turns: (RecordedTurn & { readonly readers: number[] })[] = [];
@@ -27,6 +30,7 @@ export function turnsOf(events: readonly RunEvent[]): readonly RecordedTurn[] {
   for (const event of events) {
     // A turn that read something and said nothing has it in its mailbox alone; a role that read it in silence before has it in its messages' parents.
     const news = event.type === "act.ended" ? (state.roles.get(event.role)?.news(event.take) ?? []) : [];
+    const isSame = event.type === "act.ended" && isFixed(roles.get(event.role), state, event);
     apply(state, event);
     if (!("act" in event) || typeof event.act !== "string") continue;
     const act = event.act.replace(/~\d+$/, "");
@@ -39,7 +43,7 @@ export function turnsOf(events: readonly RunEvent[]): readonly RecordedTurn[] {
     for (const speaker of new Set(read.map((id) => speakers.get(id)))) if (speaker !== undefined) turns[speaker]?.readers.push(index);
     for (const { id } of said) speakers.set(id, index);
     const before = Math.max(0, begun.get(act) ?? event.seq - 1);
-    turns.push({ act, role: event.role, before, seq: event.seq, said, cost: costs.get(act) ?? 0, readers: [] });
+    turns.push({ act, role: event.role, before, seq: event.seq, said, cost: costs.get(act) ?? 0, isFixed: isSame, readers: [] });
   }
   return turns;
 }

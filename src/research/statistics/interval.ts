@@ -12,7 +12,7 @@ export interface Interval {
   /** The share of intervals of this kind that contain the true value, between 0 and 1. */
   readonly confidence: number;
   readonly n: number;
-  readonly method: "t" | "wilson" | "bca" | "normal" | "percentile";
+  readonly method: "t" | "wilson" | "bca" | "percentile";
   /** A reason to distrust the interval. */
   readonly warning?: string;
 }

@@ -86,9 +86,40 @@ describe("attribute", () => {
     const { runId } = await team("first").run(begin).result;
     const refused = { code: "ATTRIBUTE_INVALID" };
     await expect(attribute({ team, runId, score, interventions: [{ kind: "turn", act: "w9#0" }] })).rejects.toMatchObject(refused);
+    for (const message of [{ seq: 0 }, { seq: 1, nth: 1 }, { seq: 2 }, { seq: 99 }])
+      await expect(attribute({ team, runId, score, interventions: [{ kind: "message", ...message }] })).rejects.toMatchObject(refused);
     await expect(attribute({ team, runId, score: () => Number.NaN })).rejects.toMatchObject(refused);
     await expect(attribute({ team, runId: "other", score })).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
     await expect(attribute({ team, runId, score, sample: 3 } as never)).rejects.toThrow(/samples/);
+  });
+
+  it("does no turn again that would end in the same way: of a step role that draws nothing", async () => {
+    const calls = countingModel();
+    const journal = memoryJournal();
+    const passing = (name: string, to: string, draws: boolean): Role =>
+      defineRole({ name, watch: [], step: (_s, { content }, out) => void out.say(draws ? `${out.random()}` : content, { sendTo: to }) });
+    const asking = (name: string, to?: string): Role =>
+      defineRole({
+        name,
+        watch: [],
+        react: async (rc) => rc.message(await rc.ask(`${rc.random()}`), to === undefined ? {} : { sendTo: to }),
+      });
+    const roles = [
+      passing("Ann", "Bob", false),
+      asking("Bob", "Cid"),
+      passing("Cid", "Dot", true),
+      passing("Dot", "Eve", false),
+      asking("Eve"),
+    ];
+    const model = calls.count(policyModel({ answer: (_request, random) => `${random()}` }));
+    const team = (): Team => new Team({ roles, journal, model, seed: 1 });
+    const { runId } = await team().run(createMessage("go", { sendTo: "Ann" })).result;
+    calls.reset();
+    const found = await attribute({ team, runId, score: ({ output }) => Number(output?.content), samples: 3, most: 3 });
+    expect([found.untried, new Set(found.effects.map(({ act }) => act))]).toEqual([0, new Set(["Bob#0", "Cid#0", "Eve#0"])]);
+    expect(found.effects.every(({ score }) => score.method === "t" && score.low < score.estimate)).toBe(true);
+    // Two calls after the turn of Bob, and one after that of Cid or Eve, in each sample.
+    expect(calls.made).toBe(3 * (2 + 1 + 1));
   });
 
   it("counts the interventions beyond its limit", async () => {

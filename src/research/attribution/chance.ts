@@ -1,0 +1,31 @@
+import { createMessage, type MessageFields, type Role } from "../../index.ts";
+import type { RandomStream } from "../../kernel/random.ts";
+import type { StepOut } from "../../role/step-role.ts";
+import type { ActEnded } from "../../runtime/record/event.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
+import { heldState } from "../../runtime/record/state-change.ts";
+
+/** True for the activation of a step role that draws nothing: done again, it would end in the same way. @param state before its end */
+export function isFixed(role: Role | undefined, state: RunState, { role: name, take }: ActEnded): boolean {
+  const held = state.roles.get(name);
+  if (held === undefined || state.edges.length > 0 || (role?.step ?? role?.steps) === undefined) return false;
+  let draws = 0;
+  const draw = (): number => (draws += 1) / (draws + 1);
+  const stream: RandomStream = Object.assign(draw, { split: () => stream });
+  const say = <P>(content: string, fields: MessageFields<P> = {}) => createMessage<P>(content, fields);
+  const out: StepOut = {
+    ...{ name, round: state.round, tick: state.tick, random: draw, stream: () => stream, now: () => 0, say },
+    after: (_delay, content, fields) => say(content, fields),
+    arrivedAt: ({ id }) => held.arrivedAt(id),
+  };
+  try {
+    const news = held.news(take);
+    let own = heldState(held.custom);
+    if (role?.steps !== undefined) role.steps(own, news, out);
+    else for (const message of news) own = heldState((role?.step?.(own, message, out) ?? own) as typeof own);
+    return draws === 0;
+  } catch {
+    // What it needs from its run is not here.
+    return false;
+  }
+}
