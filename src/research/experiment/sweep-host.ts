@@ -1,7 +1,8 @@
-import { systemClock } from "../../kernel/clock.ts";
+import { untilAborted } from "../../kernel/abort.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { formatCost, modelLimits, usd } from "../../index.ts";
-import type { Lease, LimitRequest, ModelLimits } from "../../ports.ts";
+import type { Lease, ModelLimits } from "../../ports.ts";
 
 export type LimitOptions = Parameters<typeof modelLimits>[0];
 
@@ -25,6 +26,7 @@ export interface SweepMeans {
   readonly limits: LimitOptions | undefined;
   /** Micro-dollars that runs of the folder have spent, by their names. */
   readonly spent: ReadonlyMap<string, number>;
+  readonly clock: Clock;
   /** Called when a call does not fit the budget. */
   readonly onExhausted: (error: UsageError) => void;
 }
@@ -74,8 +76,7 @@ export class SweepHost {
       case "settle":
         return this.#set(question.run, { spent: account.spent + question.cost, held: Math.max(0, account.held - question.amount) });
       case "lease": {
-        const request: LimitRequest = { tokens: question.tokens, clock: systemClock, signal };
-        const lease = await this.#limits?.acquire(request);
+        const lease = await this.#limits?.acquire({ tokens: question.tokens, clock: this.#means.clock, signal });
         this.#leases += 1;
         if (lease !== undefined) leases.set(this.#leases, lease);
         return this.#leases;
@@ -114,13 +115,22 @@ export class SweepHost {
 /** The limits of a sweep as the process of a run sees them. */
 export function hostLimits(ask: AskHost): ModelLimits {
   return {
-    async acquire({ tokens }) {
-      const lease = Number(await ask({ ask: "lease", tokens }));
+    async acquire({ tokens, signal }) {
+      const asked = ask({ ask: "lease", tokens });
+      const release = (lease: unknown, used: number | null): unknown => ask({ ask: "release", lease: Number(lease), tokens: used });
+      const lease = await untilAborted(asked, signal).catch((error: unknown) => {
+        // Nobody uses the turn that comes later.
+        void asked.then(
+          (late) => release(late, 0),
+          () => undefined,
+        );
+        throw error;
+      });
       let isHeld = true;
       return {
-        begin: async () => void (await ask({ ask: "start", lease })),
+        begin: async () => void (await untilAborted(ask({ ask: "start", lease: Number(lease) }), signal)),
         release(used) {
-          if (isHeld) void ask({ ask: "release", lease, tokens: used ?? null });
+          if (isHeld) void release(lease, used ?? null);
           isHeld = false;
         },
       };

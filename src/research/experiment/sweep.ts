@@ -271,7 +271,7 @@ class Sweep {
       const { path, id } = recordOf(this.#folder.path, this.#experiment.name, job);
       spent.set(id, Math.max(spent.get(id) ?? 0, await recordedCost(path, id)));
     }
-    return new SweepHost({ budget, limits, spent, onExhausted: (error) => this.#stop.abort(error) });
+    return new SweepHost({ budget, limits, spent, clock: this.#o.clock, onExhausted: (error) => this.#stop.abort(error) });
   }
 
   /** A process that starts late must not run another program than the first ones. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type ChatModel, createMessage, defineRole, Environment, usd } from "../../../src/index.ts";
 import { experiment, policyModel, readExperiment, runExperiment } from "../../../src/research/index.ts";
+import { hostLimits, SweepHost } from "../../../src/research/experiment/sweep-host.ts";
+import { modelLimitsContract } from "../../../src/testing/contracts/model-limits.ts";
+import { turns } from "../../../src/testing/contracts/contract-kit.ts";
+import { type SimulatedClock, simulatedClock } from "../../../src/testing/simulated-clock.ts";
+import type { ModelLimits } from "../../../src/ports.ts";
 import { errorOf, scratchFolder } from "../../workspace/scratch.ts";
 
 /** A model whose calls cost 300 micro-dollars. It counts them, and those at the same time. */
@@ -46,6 +51,20 @@ function study(model: ChatModel, takesRun: boolean = true) {
     begin: (world) => world.publishMessage(createMessage("go", { sendTo: ASKERS })),
   });
 }
+
+const clocks = new WeakMap<ModelLimits, SimulatedClock>();
+
+modelLimitsContract(
+  { describe, it, expect },
+  "limits of a sweep",
+  (limits) => {
+    const clock = simulatedClock();
+    const made = hostLimits(new SweepHost({ budget: undefined, limits, spent: new Map(), clock, onExhausted: () => {} }).connected().ask);
+    clocks.set(made, clock);
+    return made;
+  },
+  { settled: turns, pass: async (limits, ms) => void (await clocks.get(limits)?.advance(ms)) },
+);
 
 describe("the budget of a sweep", () => {
   it("SweepHost.H1 RecordJournal.R3 is never exceeded, whatever it is, and a larger one continues what is there", async () => {
