@@ -142,17 +142,22 @@ export function modularity(topology: Topology, groupOf: (node: string) => string
   const { nodes, edges, directed } = topology;
   if (edges.length === 0) throw invalid("at least one edge for modularity", edges.length);
   const groups = new Map(nodes.map((node) => [node, groupOf(node)]));
-  const ends = new Map([...groups.values()].map((group) => [group, { from: 0, to: 0 }]));
+  const ends = new Map([...groups.values()].map((group): [typeof group, Ends] => [group, { from: 0, to: 0 }]));
   let within = 0;
   for (const [from, to] of directed ? edges : edges.flatMap(([one, other]) => [[one, other] as const, [other, one] as const])) {
-    const [first, second] = [ends.get(groups.get(from) ?? ""), ends.get(groups.get(to) ?? "")];
-    if (first === undefined || second === undefined) continue;
+    const [first, second] = [from, to].map((node) => ends.get(groups.get(node) as string) as Ends) as [Ends, Ends];
     first.from += 1;
     second.to += 1;
     if (first === second) within += 1;
   }
   const arcs = directed ? edges.length : 2 * edges.length;
   return within / arcs - [...ends.values()].reduce((sum, { from, to }) => sum + (from / arcs) * (to / arcs), 0);
+}
+
+/** The ends of edges in one group. */
+interface Ends {
+  from: number;
+  to: number;
 }
 
 interface Adjacency {

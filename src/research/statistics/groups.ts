@@ -47,7 +47,7 @@ export async function compareSamples(a: Iterable<number>, b: Iterable<number>, o
   const { confidence = DEFAULT_CONFIDENCE } = o;
   const samples = [sampleOf("compareSamples", a, 2), sampleOf("compareSamples", b, 2)] as const;
   const [first, second] = samples;
-  const { tQuantile, tTails, normalShare } = await distributions();
+  const { tQuantile, tTails, normalTails } = await distributions();
   const estimate = meanOf(first) - meanOf(second);
   const [one, other] = [deviationOf(first) ** 2 / first.length, deviationOf(second) ** 2 / second.length];
   const error = Math.sqrt(one + other);
@@ -61,7 +61,7 @@ export async function compareSamples(a: Iterable<number>, b: Iterable<number>, o
   return {
     difference: { estimate, low: estimate - half, high: estimate + half, confidence, n, method: "t" },
     t: isEqual ? undefined : { value: estimate / error, degrees, p: tTails(estimate / error, degrees) },
-    ranks: rankTest(first, second, normalShare),
+    ranks: rankTest(first, second, normalTails),
     effectSize: isEqual ? undefined : estimate / pooled,
   };
 }
@@ -69,7 +69,7 @@ export async function compareSamples(a: Iterable<number>, b: Iterable<number>, o
 /** The most values of both samples whose divisions are all counted. */
 const MAX_EXACT = 50;
 
-function rankTest(a: readonly number[], b: readonly number[], normalShare: (value: number) => number): RankTest {
+function rankTest(a: readonly number[], b: readonly number[], normalTails: (value: number) => number): RankTest {
   const { doubled, ties } = ranksOf([...a, ...b]);
   const sum = doubled.slice(0, a.length).reduce((total, rank) => total + rank, 0);
   const pairs = a.length * b.length;
@@ -79,7 +79,7 @@ function rankTest(a: readonly number[], b: readonly number[], normalShare: (valu
   const superiority = u / pairs;
   if (n <= MAX_EXACT) return { u, superiority, p: exactShare(doubled, a.length, distance), exact: true };
   const deviation = Math.sqrt((pairs / 12) * (n + 1 - ties / (n * (n - 1))));
-  const p = deviation === 0 ? 1 : Math.min(1, 2 * normalShare(-(distance - 0.5) / deviation));
+  const p = deviation === 0 ? 1 : Math.min(1, normalTails((distance - 0.5) / deviation));
   return { u, superiority, p, exact: false };
 }
 

@@ -73,6 +73,8 @@ export function wilson(estimate: number, n: number, z: number): Pick<Interval, "
 export interface Distributions {
   normalQuantile(probability: number): number;
   normalShare(value: number): number;
+  /** Returns the probability of a normal value at least as far from 0 as a positive one. */
+  normalTails(value: number): number;
   tQuantile(probability: number, degrees: number): number;
   /** Returns the probability of a t value at least as far from 0. */
   tTails(t: number, degrees: number): number;
@@ -100,14 +102,26 @@ export async function distributions(): Promise<Distributions> {
     const [part, rest] = [within / (within + between * f), (between * f) / (within + between * f)];
     return betaShare(part, rest, within / 2, between / 2, (x) => jstat.gammaln(x));
   };
+  const normalShare = (value: number): number => jstat.normal.cdf(value, 0, 1);
   return {
     normalQuantile,
-    normalShare: (value) => jstat.normal.cdf(value, 0, 1),
+    normalShare,
+    normalTails: (value) => (value < FAR ? 2 * normalShare(-value) : farTails(value)),
     tQuantile: (probability, degrees) =>
       degrees < MANY_DEGREES ? jstat.studentt.inv(probability, degrees) : tOfNormal(normalQuantile(probability), degrees),
     tTails: (t, degrees) => fTail(t * t, 1, degrees),
     fTail,
   };
+}
+
+/** From here on a difference from 1 would lose digits. */
+const FAR = 3;
+
+/** Returns both tails of the normal distribution by the continued fraction of Laplace (DLMF 7.9.2). */
+function farTails(value: number): number {
+  let fraction = value;
+  for (let n = 200; n > 0; n -= 1) fraction = value + n / fraction;
+  return (2 * Math.exp(-(value ** 2) / 2)) / (fraction * Math.sqrt(2 * Math.PI));
 }
 
 /** Returns the t quantile of a normal quantile (Abramowitz and Stegun 1964, 26.7.5). */

@@ -42,7 +42,7 @@ export interface StagedScheduler {
 /** As the scheduler `messages`, after the choices of another run: those of its record or of a finding of `explore`. */
 export interface MessagesScheduler {
   readonly name: "messages";
-  /** Made first, in their order. One that is not possible is made at random. */
+  /** Made first, in their order. A fate that is not possible is made at random; a crash must be possible. */
   readonly follow?: readonly MessageFate[];
 }
 

@@ -140,6 +140,11 @@ describe("modularity", () => {
     expect(modularity(directed, (node) => Number(node) < 3)).toBeCloseTo(0.2448979591836735, 12);
   });
 
+  it("counts nodes without a value as one group more", () => {
+    const groupOf = (node: string): string => (ofMrHi.has(node) ? "Hi" : (undefined as unknown as string));
+    expect(modularity(karate, groupOf)).toBe(modularity(karate, (node) => ofMrHi.has(node)));
+  });
+
   it("of k equal parts without an edge between them is 1 - 1 / k", () => {
     for (const k of [2, 3, 7]) {
       const parts = Array.from({ length: k }, (_, part) => ["a", "b", "c"].map((name) => `${part}${name}`));

@@ -66,6 +66,13 @@ describe("compareSamples", () => {
     const months = await compareSamples(ozone.may, ozone.august);
     expect(months.ranks).toMatchObject({ u: 127.5, exact: false });
     expect((months.ranks.p / 1.20807830768774e-4).toFixed(6)).toBe("1.000000");
+    // A small probability is not 0.
+    const numbers = Array.from({ length: 60 }, (_, n) => n);
+    const apart = await compareSamples(
+      numbers,
+      numbers.map((n) => n + 100),
+    );
+    expect((apart.ranks.p / 3.556570974984777e-21).toFixed(9)).toBe("1.000000000");
   });
 
   it("counts every division of few values, also of equal ones", async () => {
