@@ -1,9 +1,7 @@
-import { createMessage, type MessageFields, type Role } from "../../index.ts";
+import { createMessage, type MessageFields, type Role, type RunState, type StepOut } from "../../index.ts";
+import { deepFreeze } from "../../kernel/json.ts";
 import type { RandomStream } from "../../kernel/random.ts";
-import type { StepOut } from "../../role/step-role.ts";
 import type { ActEnded } from "../../runtime/record/event.ts";
-import type { RunState } from "../../runtime/record/run-state.ts";
-import { heldState } from "../../runtime/record/state-change.ts";
 
 /** True for the activation of a step role that draws nothing: done again, it would end in the same way. @param state before its end */
 export function isFixed(role: Role | undefined, state: RunState, { role: name, take }: ActEnded): boolean {
@@ -20,9 +18,9 @@ export function isFixed(role: Role | undefined, state: RunState, { role: name, t
   };
   try {
     const news = held.news(take);
-    let own = heldState(held.custom);
+    let own = deepFreeze(structuredClone(held.custom));
     if (role?.steps !== undefined) role.steps(own, news, out);
-    else for (const message of news) own = heldState((role?.step?.(own, message, out) ?? own) as typeof own);
+    else for (const message of news) own = deepFreeze((role?.step?.(own, message, out) ?? own) as typeof own);
     return draws === 0;
   } catch {
     // What it needs from its run is not here.

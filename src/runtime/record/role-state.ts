@@ -243,12 +243,10 @@ export class RoleState {
 
   /** Puts a message that arrives at a tick into its mailbox. */
   receive(message: Message, tick: number, mailbox: MessageQueue = this.mailbox): void {
-    if (mailbox.isEmpty) {
-      this.#arrived = tick;
-      this.#later = undefined;
-    } else if (tick !== this.#arrived) {
+    if (mailbox.isEmpty) [this.#arrived, this.#later] = [tick, undefined];
+    else if (tick !== this.#arrived) {
       // A mailbox that is never empty does not keep the ticks of all that it had.
-      if ((this.#later?.size ?? 0) > 2 * mailbox.size + FEW)
+      if ((this.#later?.size ?? 0) > 2 * mailbox.size + 16)
         this.#later = new Map([...(this.#later ?? [])].filter(([id]) => mailbox.holds(id)));
       (this.#later ??= new Map()).set(message.id, tick);
     }
@@ -394,9 +392,6 @@ export class RoleState {
     return role;
   }
 }
-
-/** Ticks of messages that were read, kept at most without counting. */
-const FEW = 16;
 
 const noNews: readonly Message[] = Object.freeze([]);
 
