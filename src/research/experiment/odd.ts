@@ -10,6 +10,8 @@ import { columnsOf, type Row } from "./tables.ts";
 export interface WorldFacts {
   readonly team: string;
   readonly roles: readonly RoleFacts[];
+  /** The number of roles of further kinds. Left out by older versions. */
+  readonly others?: number;
   readonly scheduler: string;
   readonly parameters: Json;
   readonly arrival: string;
@@ -31,6 +33,7 @@ const MAX_KINDS = 100;
 
 export function worldFacts(start: RunStarted, options: ExperimentOptions<CellParams, ExperimentWorld>): WorldFacts {
   const kinds = new Map<string, RoleFacts>();
+  let others = 0;
   for (const { name, traits, state } of start.roles) {
     const card = isRecord(traits["card"]) ? Object.fromEntries(Object.entries(traits["card"]).filter(([one]) => one !== "name")) : {};
     const kind = { ...traits, card } as Json;
@@ -38,6 +41,7 @@ export function worldFacts(start: RunStarted, options: ExperimentOptions<CellPar
     const known = kinds.get(key);
     if (known !== undefined) kinds.set(key, { ...known, count: known.count + 1 });
     else if (kinds.size < MAX_KINDS) kinds.set(key, { count: 1, first: name, traits: kind, state: state as Json });
+    else others += 1;
   }
   const { stop, collect = {}, measure, begin } = options;
   const named = { begin, stop, measure, ...Object.fromEntries(Object.entries(collect).map(([name, of]) => [`collect.${name}`, of])) };
@@ -45,6 +49,7 @@ export function worldFacts(start: RunStarted, options: ExperimentOptions<CellPar
   return {
     team: start.team,
     roles: [...kinds.values()],
+    others,
     scheduler: start.scheduler,
     parameters: start.parameters ?? null,
     arrival: start.arrival ?? "hire",
@@ -73,6 +78,7 @@ function overview({ experiment: { rounds, budget }, world }: Manifest): readonly
     "[The question, and the patterns by which the model is judged.]",
     "### Entities, state variables and scales",
     ...(world?.roles ?? []).map(roleText),
+    (world?.others ?? 0) === 0 ? undefined : `- ${world?.others} more, of other kinds or with other states.`,
     world === null || world === undefined ? "[No run has shown its roles.]" : undefined,
     `- A run has at most ${limit} rounds${Object.keys(budget).length === 0 ? "" : `, and the budget ${code(budget)}`}.`,
     "### Process overview and scheduling",

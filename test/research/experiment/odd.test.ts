@@ -60,3 +60,18 @@ it("the folder of a sweep has a text after the ODD protocol, made from the decla
   await runExperiment(market, { out });
   expect(readFileSync(join(out, "ODD.md"), "utf8")).toBe(text);
 });
+
+it("counts the roles beyond the kinds that it describes", async () => {
+  const out = scratchFolder();
+  const roleOf = (n: number) =>
+    defineRole({ name: `p${n}`, watch: [], state: z.object({ coins: z.number().default(n) }), steps: (state) => state });
+  const unequal = experiment({
+    params: { n: [1] },
+    rounds: 1,
+    world: ({ seed }) => new Environment({ seed }).addRoles(Array.from({ length: 130 }, (_, n) => roleOf(n))),
+    begin: (world) => world.publishMessage(createMessage("go", { sendTo: "p0" })),
+  });
+  await runExperiment(unequal, { out });
+  const described = (await readExperiment(out)).manifest.world?.roles.length ?? 0;
+  expect(readFileSync(join(out, "ODD.md"), "utf8")).toContain(`${130 - described} more, of other kinds`);
+});
