@@ -55,7 +55,8 @@ describe.each(Object.entries(places))("a conversation of 1,000 turns over %s", (
         handler: ({ messages }) => {
           seen += 1;
           const last = messages.at(-1) as { readonly role: string; readonly content?: string };
-          const turn = Number(/turn (\d+)/.exec(String(messages.findLast(({ role }) => role === "user")?.["content"]))?.[1]);
+          const asked = messages.findLast(({ role }) => role === "user") as { readonly content?: string } | undefined;
+          const turn = Number(/turn (\d+)/.exec(asked?.content ?? "")?.[1]);
           const call = { name: "add", arguments: JSON.stringify({ n: turn }) };
           return last.role === "tool" ? { text: `answer ${String(last.content)}` } : { toolCalls: [call] };
         },
