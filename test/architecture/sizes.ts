@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 119_310;
+export const MAX_LINES = 119_765;
 /** Names of all entries. */
 export const MAX_NAMES = 570;
 
@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_421,
   agent: 4_514,
   checks: 4_976,
-  cli: 11_445,
+  cli: 11_674,
   client: 944,
   edges: 369,
   fleet: 1_743,
@@ -31,11 +31,11 @@ export const LINES: Readonly<Record<string, number>> = {
   memory: 5_441,
   message: 652,
   model: 5_738,
-  research: 10_149,
-  role: 3_016,
-  runtime: 15_031,
+  research: 10_324,
+  role: 3_022,
+  runtime: 15_071,
   server: 3_035,
-  team: 3_889,
+  team: 3_894,
   testing: 4_562,
   tool: 3_164,
   tools: 3_509,
