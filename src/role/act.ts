@@ -82,6 +82,12 @@ function failed<S>(rc: RoleContext<S>, { name }: Action, error: unknown): never 
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
+  // Nearly every result is one message without a payload.
+  if (action.output === undefined && isMessage(result)) {
+    const message = rc.issue(result, action.name);
+    rc.memory.put(message);
+    return message;
+  }
   const said = issued(rc, action, view, result);
   for (const message of said) rc.memory.put(message);
   return said.length > 1 ? said : said[0];

@@ -18,7 +18,8 @@ export interface Overrides {
 
 /** Runs the whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
 export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Said | Promise<Said> {
-  const spec = specOf(role, rc);
+  // Every activation passes here: no further call.
+  const spec = (rc.spec?.role as unknown) === role ? (rc.spec as RoleSpec) : specOf(role, rc);
   if (spec.mode === "agent") return agentMode().then(({ reactAsAgent }) => reactAsAgent(role, spec, rc));
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);

@@ -173,7 +173,7 @@ function withHolding(recorded: RecordedStop, condition: StopCondition, holding: 
 }
 
 /** Undefined if the condition does not hold. */
-export function heldBy(condition: StopCondition & { readonly [holds]?: Holding }, progress: RunProgress): HeldStop | undefined {
+function heldBy(condition: StopCondition & { readonly [holds]?: Holding }, progress: RunProgress): HeldStop | undefined {
   const holding = condition[holds];
   if (holding !== undefined) return holding(progress);
   return condition(progress) ? { name: stopText(recordOf(condition)), isBound: false } : undefined;

@@ -29,7 +29,7 @@ import {
   type Sent,
 } from "./event.ts";
 import { noteEnd } from "./run-summary.ts";
-import { keepSignal } from "./signals.ts";
+import { keepSignal, SIGNAL } from "./signals.ts";
 import { changedState } from "./state-change.ts";
 import { beginTurn, countInTurn, hear, read, rest } from "./turn-count.ts";
 import { waitsAmong, type OpenActivation, type RetryState, type RoleState, type StepOutcome, type StepRecord } from "./role-state.ts";
@@ -168,7 +168,7 @@ function publish(state: RunState, event: MessagePublished): void {
   state.idea ??= sent.message;
   if (state.hasHistory && sent.dropped !== true) state.fromOutside.set(sent.message.id, sent);
   if (sent.to.length > 0 && sent.dropped !== true) hear(state, sent.message);
-  if (sent.dropped !== true) keepSignal(state, sent.message);
+  if (sent.message.causeBy === SIGNAL && sent.dropped !== true) keepSignal(state, sent.message);
   send(state, { order: OUTSIDE, sent }, event.atBarrier === true);
 }
 

@@ -108,7 +108,7 @@ function putIntoMailbox(state: RunState, role: RoleState, message: Message): voi
   const bound = state.unread < state.smallestMailbox ? undefined : mailboxOf(state, role);
   const isFull = bound !== undefined && mailbox.size >= bound.limit;
   if (state.isPrioritized) mailbox.keepFirst(role.taken);
-  role.receive(message, state.tick);
+  role.receive(message, state.tick, mailbox);
   state.unread += 1;
   state.ready.add(role);
   if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);

@@ -202,8 +202,9 @@ export class RoleState {
 
   /** The reason why it gets no messages; undefined if it does. */
   get gone(): "crashed" | "retired" | undefined {
-    if (this.isCrashed) return "crashed";
-    return this.isHired ? undefined : "retired";
+    const { isCrashed, turns } = this.#rare;
+    if (isCrashed === true) return "crashed";
+    return turns === undefined || turns.length % 2 === 1 ? undefined : "retired";
   }
 
   crash(): void {

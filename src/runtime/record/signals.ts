@@ -20,7 +20,7 @@ import { isFinished, roleOf, type RunState } from "./run-state.ts";
  * Signals.G2 (`admitSignal`) a run keeps a bounded number of signals, and a finished run none.
  */
 
-const SIGNAL = "<signal>";
+export const SIGNAL = "<signal>";
 /** Signals of a run that no wait has taken. */
 const MOST_KEPT = 1_000;
 /** Characters of a value as JSON. */

@@ -15,14 +15,14 @@ interface Place {
 export function fromOutside(given: Message, place: Place): Message {
   const said = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
   if (!isCauseLeftOpen(said)) return said;
-  const message = toHolder(said, place);
+  const message = place.hired.handsOff ? toHolder(said, place) : said;
   // With its fields given, the copy has a cause.
   return asFeedback(message, place) ?? createMessage(message.content, message);
 }
 
 /** After a hand-off, what a user says to nobody in particular is for the role that has the conversation. */
-function toHolder(message: Message, { state, directory, hired }: Place): Message {
-  if (!hired.handsOff || message.sendTo[0] !== ROUTE_TO_ALL) return message;
+function toHolder(message: Message, { state, directory }: Place): Message {
+  if (message.sendTo[0] !== ROUTE_TO_ALL) return message;
   const holder = state.deliveries.findLast(({ causeBy }) => causeBy === HANDOFF)?.sendTo[0];
   if (holder === undefined) return message;
   // A copy of all its fields would have a cause.
