@@ -109,13 +109,25 @@ const STIRRED = 12;
  */
 export class LightStream extends Sfc32 {
   constructor(seed: string, name: string, n: number) {
-    const mixer = new Cyrb128();
-    // The length makes the string unique. Its parts are hashed one by one, because joining them takes as long as the hash.
-    mixer.add(`${n} ${name.length} `);
-    mixer.add(name);
-    mixer.add(seed);
-    super(mixer.state(), STIRRED);
+    super(lightState(seed, name, n), STIRRED);
   }
+}
+
+/** The parts that the last light stream began with, and their hash: most streams of a round begin with the same. */
+const first = { n: Number.NaN, length: 0 };
+
+function lightState(seed: string, name: string, n: number): State {
+  if (first.n !== n || first.length !== name.length) {
+    first.n = n;
+    first.length = name.length;
+    firstHash.set(unmixed);
+    // The length makes the string unique. Its parts are hashed one by one, because joining them takes as long as the hash.
+    firstHash.add(`${n} ${name.length} `);
+  }
+  lightHash.set(firstHash);
+  lightHash.add(name);
+  lightHash.add(seed);
+  return lightHash.state();
 }
 
 class Cyrb128 {
@@ -145,8 +157,15 @@ class Cyrb128 {
 
   copy(): Cyrb128 {
     const copy = new Cyrb128();
-    [copy.#a, copy.#b, copy.#c, copy.#d] = [this.#a, this.#b, this.#c, this.#d];
+    copy.set(this);
     return copy;
+  }
+
+  set(other: Cyrb128): void {
+    this.#a = other.#a;
+    this.#b = other.#b;
+    this.#c = other.#c;
+    this.#d = other.#d;
   }
 
   state(): State {
@@ -161,6 +180,10 @@ class Cyrb128 {
     return new Sfc32(this.state(), STIRRED);
   }
 }
+
+const unmixed = new Cyrb128();
+const firstHash = new Cyrb128();
+const lightHash = new Cyrb128();
 
 export function freshSeed(): string {
   return randomBytes(8).toString("hex");

@@ -1,13 +1,22 @@
 import type { Message, MessageFields } from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
-import type { TurnTools } from "../turn/commit.ts";
+import type { Engine } from "../engine.ts";
 import type { Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
+import type { RunLog } from "../record/run-log.ts";
 import { StepOutbox } from "../turn/step-turn.ts";
 import { ROUTE_TO_SELF } from "../../message/address.ts";
-import { type Mail, messageId, NO_PARENTS, plainMessage, TO_SELF } from "./mail.ts";
+import { messageId, NO_PARENTS, plainMessage, type SentMail, TO_SELF } from "./mail.ts";
 
-type LaneTools = Pick<TurnTools, "host" | "mask" | "log">;
+/** What the outboxes of a stretch in the lane share. */
+export interface Desk {
+  readonly host: Engine;
+  readonly log: RunLog;
+  readonly mail: SentMail;
+  readonly messageLimit: number;
+  /** True for a text that is recorded as it is: one with a secret is not. */
+  readonly isClean: (text: string) => boolean;
+}
 
 /**
  * The output of a step function in the lane: a text to one role goes into the columns of the mail, any other message is made and kept.
@@ -15,20 +24,22 @@ type LaneTools = Pick<TurnTools, "host" | "mask" | "log">;
  * LaneOutbox.LO1 (`say`) the message that it returns equals the one that its recipient reads.
  */
 export class LaneOutbox extends StepOutbox {
-  readonly #tools: LaneTools;
-  readonly #mail: Mail;
+  readonly #desk: Desk;
   readonly #cause: string;
   /** True if the columns of the mail before have all that the role has read. */
   readonly #isPlain: boolean;
   #delayed: Sent[] | undefined;
+  #parents: readonly string[] | undefined;
 
-  constructor(tools: LaneTools, spec: RoleSpec, role: RoleState, at: number, mail: Mail, isPlain: boolean) {
-    super(tools, spec, role, at);
-    this.#tools = tools;
-    this.#mail = mail;
+  constructor(desk: Desk, spec: RoleSpec, role: RoleState, at: number, isPlain: boolean) {
+    super(desk, spec, role, at);
+    this.#desk = desk;
     this.#cause = spec.card.name;
     this.#isPlain = isPlain;
   }
+
+  /** True if it has sent a message that is no entry of columns alone. */
+  hasKept = false;
 
   get delayed(): readonly Sent[] {
     return this.#delayed ?? none;
@@ -45,46 +56,41 @@ export class LaneOutbox extends StepOutbox {
     const { name, n, index } = this.role;
     const nth = this.count;
     this.count = nth + 1;
-    this.#mail.messages += 1;
     const isOwn = fields?.sendTo === ROUTE_TO_SELF;
-    this.#mail.add(index, to.index, n, isOwn ? ~nth : nth, this.at, content);
-    const parents = this.parents();
-    const message = plainMessage(
-      messageId(name, n, nth),
-      content,
-      this.#cause,
-      name,
-      isOwn ? TO_SELF : to.alone,
-      parents.length === 0 ? NO_PARENTS : parents,
-      this.at,
-    );
-    return message as Message<P>;
+    const { mail } = this.#desk;
+    mail.messages += 1;
+    mail.add(index, to.index, n, isOwn ? ~nth : nth, content);
+    const parents = (this.#parents ??= idsOf(this.news));
+    return plainMessage(messageId(name, n, nth), content, this.#cause, name, isOwn ? TO_SELF : to.alone, parents, this.at) as Message<P>;
   }
 
   /** Returns the one role that a text goes to, if its fields say nothing else. */
   #recipient(content: unknown, fields: object | undefined): RoleState | undefined {
     if (typeof content !== "string" || typeof fields !== "object" || fields === null) return undefined;
-    let isAddressed = false;
-    for (const key in fields) {
-      if (key !== "sendTo") return undefined;
-      isAddressed = true;
-    }
+    for (const key in fields) if (key !== "sendTo") return undefined;
     const { sendTo } = fields as MessageFields;
-    if (!isAddressed || typeof sendTo !== "string") return undefined;
-    const { mask, host } = this.#tools;
-    const { messageLimit = host.messageLimit } = host.state.bounds;
-    // A text with a secret is recorded without it, and a long one is refused.
-    if (content.length > messageLimit || mask(content) !== content) return undefined;
+    if (typeof sendTo !== "string") return undefined;
+    const { host, messageLimit, isClean } = this.#desk;
+    if (content.length > messageLimit || !isClean(content)) return undefined;
     return sendTo === ROUTE_TO_SELF ? this.role : (host.directory.named(sendTo) as RoleState | undefined);
   }
 
   protected override send(sent: Sent): void {
-    const { log, host } = this.#tools;
+    const { log, host, mail } = this.#desk;
     const clean = log.masked(sent);
     super.send(clean);
+    this.hasKept = true;
     if (clean.due !== undefined) (this.#delayed ??= []).push(clean);
-    else this.#mail.keep(this.role.index, clean, (name) => host.state.roles.get(name)?.index ?? 0);
+    else mail.keep(this.role.index, clean, (name) => host.state.roles.get(name)?.index ?? 0);
   }
+}
+
+function idsOf(news: readonly Message[]): readonly string[] {
+  const [first, second] = news;
+  if (first === undefined) return NO_PARENTS;
+  // A literal takes less time than a list that grows.
+  if (second === undefined) return Object.freeze([first.id]);
+  return Object.freeze(news.length === 2 ? [first.id, second.id] : news.map(({ id }) => id));
 }
 
 const none: readonly Sent[] = Object.freeze([]);

@@ -1,20 +1,22 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { masked } from "../../kernel/mask.ts";
+import type { JsonObject } from "../../kernel/json.ts";
 import type { Message } from "../../message/message.ts";
+import type { RoleSpec } from "../../role/role-spec.ts";
 import type { EngineParts } from "../engine.ts";
 import { passRound } from "../record/apply-clock.ts";
 import { assertRoomForAct, delay, isOutput } from "../record/delivery.ts";
 import type { Sent } from "../record/event.ts";
 import { NO_RETRY, type Post, type RoleState } from "../record/role-state.ts";
 import { isSuspicious, progress, type RunState } from "../record/run-state.ts";
-import { changedState, type StateChange } from "../record/state-change.ts";
+import { changedState, heldState, simpleState, type StateChange } from "../record/state-change.ts";
 import { noteEnd } from "../record/run-summary.ts";
 import { beginTurn } from "../record/turn-count.ts";
 import type { TurnEnd } from "../schedulers/drive.ts";
 import type { TurnTools } from "../turn/commit.ts";
-import { stepThrough } from "../turn/step-turn.ts";
-import { LaneOutbox } from "./lane-outbox.ts";
-import { Mail, type Senders } from "./mail.ts";
+import { changeTo, stepThrough } from "../turn/step-turn.ts";
+import { type Desk, LaneOutbox } from "./lane-outbox.ts";
+import { Mail, SentMail, type Senders, TIME_BITS } from "./mail.ts";
 
 export type LaneTools = TurnTools & Pick<EngineParts, "hired" | "announcer">;
 
@@ -42,13 +44,20 @@ interface Left {
 export class Lane implements Post, Senders {
   round = 0;
   roles: readonly RoleState[] = [];
+  names: readonly string[] = [];
+  causes: readonly string[] = [];
   #tools: LaneTools;
   readonly #state: RunState;
   /** The mail that roles read in this round. */
   #mail: Mail;
   /** The mail that they send. */
-  #next: Mail;
+  #next: SentMail;
   #spare: Mail;
+  #desk: Desk;
+  /** 1 at the index of a role whose state is known to be frozen. */
+  #isHeld = new Uint8Array();
+  #someActAlways = false;
+  #teamAt = -1;
   /** Number of team changes up to which all roles are known to be step roles. */
   #knownRoles = -1;
   #areSteps = false;
@@ -61,8 +70,9 @@ export class Lane implements Post, Senders {
     this.#tools = tools;
     this.#state = tools.log.state;
     this.#mail = new Mail(this);
-    this.#next = new Mail(this);
+    this.#next = new SentMail(this);
     this.#spare = new Mail(this);
+    this.#desk = this.#newDesk();
   }
 
   /** Sets the tools of the present drive. */
@@ -75,8 +85,10 @@ export class Lane implements Post, Senders {
     return this.#deliveredAt;
   }
 
-  causeOf(index: number): string {
-    return this.#tools.hired.definitions[index]?.spec.card.name ?? "";
+  #newDesk(): Desk {
+    const { host, log, mask } = this.#tools;
+    const { messageLimit = host.messageLimit } = this.#state.bounds;
+    return { host, log, mail: this.#next, messageLimit, isClean: (text) => mask(text) === text };
   }
 
   countFor(index: number): number {
@@ -125,29 +137,48 @@ export class Lane implements Post, Senders {
   }
 
   #enter(): void {
-    const { roles } = this.#state;
-    if (this.roles.length !== roles.size || this.#deliveredAt !== this.#state.round) {
-      // Columns have one place for each role, and the mail of the last round alone: other mail that waits moves into the mailboxes.
-      for (const role of this.roles) if (role.waiting > role.held) void role.mailbox;
-      this.roles = [...roles.values()];
-      for (const role of this.roles) role.getPostFrom(this);
-      this.round += 1;
-      this.#mail = new Mail(this);
-      this.#next = new Mail(this);
-      this.#spare = new Mail(this);
-    }
-    this.#next.clear(this.#mail);
+    const { roles, round, teamChanges } = this.#state;
+    if (this.roles.length !== roles.size || this.#deliveredAt !== round || this.#teamAt !== teamChanges) this.#begin();
+    this.#desk = this.#newDesk();
+    this.#isHeld.fill(0);
+    this.#next.cut(0, 0);
     this.#mustLeave = false;
+  }
+
+  /** Columns have an entry for each role, and the mail of the last round alone: other mail that waits moves into the mailboxes. */
+  #begin(): void {
+    for (const role of this.roles) if (role.waiting > role.held) void role.mailbox;
+    this.roles = [...this.#state.roles.values()];
+    this.names = this.roles.map(({ name }) => name);
+    this.causes = this.#tools.hired.definitions.map((definition) => definition?.spec.card.name ?? "");
+    this.#someActAlways = this.roles.some(({ actsAlways }) => actsAlways);
+    this.#teamAt = this.#state.teamChanges;
+    this.#isHeld = new Uint8Array(this.roles.length);
+    for (const role of this.roles) role.getPostFrom(this);
+    this.round += 1;
+    this.#mail = new Mail(this);
+    this.#next = new SentMail(this);
+    this.#spare = new Mail(this);
   }
 
   /** Lets the roles act that may. Returns why the lane must be left in the middle of the round. */
   async #runRound(): Promise<Left | undefined> {
     const { host, log } = this.#tools;
     const { roles } = this;
+    const mail = this.#mail;
+    const { times } = this.#next;
+    // Without other mail only the columns say who has some, and most roles without mail are not looked at.
+    const isAllPosted = !this.#someActAlways && this.#state.unread === mail.count;
+    let block = -1;
     for (let index = 0; index < roles.length; index += 1) {
+      if (isAllPosted && mail.countFor(index) === 0) continue;
       const role = roles[index] as RoleState;
       if (!role.isReady) continue;
-      const left = this.#act(role);
+      if (index >> TIME_BITS !== block) {
+        block = index >> TIME_BITS;
+        times[block] = this.#tools.clock.now();
+      }
+      const left = this.#act(role, times[block] as number);
       if (left !== undefined) return left;
       this.#acts += 1;
       if (this.#acts % ACTS_PER_PAUSE !== 0) continue;
@@ -158,22 +189,23 @@ export class Lane implements Post, Senders {
     return undefined;
   }
 
-  #act(role: RoleState): Left | undefined {
-    const { host, hired, clock } = this.#tools;
+  #act(role: RoleState, at: number): Left | undefined {
+    const { host, hired } = this.#tools;
     const next = this.#next;
     const { count, messages } = next;
-    const { seq } = this.#state;
-    const definition = hired.definitions[role.index];
+    const state = this.#state;
+    const { seq } = state;
+    const { index, waiting } = role;
+    const definition = hired.definitions[index];
     if (definition === undefined || role.open !== undefined || role.retry !== NO_RETRY) return this.#turn(role);
     const { spec } = definition;
-    const { waiting } = role;
-    const isPlain = spec.role.steps !== undefined && role.held === 0 && waiting === this.#mail.countFor(role.index);
-    const news = !isPlain ? role.news() : waiting === 0 ? noNews : this.#mail.messagesFor(role.index);
-    const out = new LaneOutbox(this.#tools, spec, role, clock.now(), next, isPlain);
-    let change: StateChange | undefined;
+    const isPlain = spec.role.steps !== undefined && waiting === this.#mail.countFor(index) && role.held === 0;
+    const news = !isPlain ? role.news() : waiting === 0 ? noNews : this.#mail.messagesFor(index);
+    const out = new LaneOutbox(this.#desk, spec, role, at, isPlain);
+    let after: JsonObject;
     try {
-      change = this.#clean(stepThrough(spec, role, news, out));
-      this.#assertRoom(role, out, count, news.length);
+      after = this.#stateAfter(spec, role, news, out);
+      if (out.sent > 0) this.#assertRoom(role, out, count, news.length);
     } catch (error) {
       out.close();
       next.cut(count, messages);
@@ -185,14 +217,40 @@ export class Lane implements Post, Senders {
       return {};
     }
     this.#take(role, news.length, isPlain);
-    if (change !== undefined) role.custom = changedState(role.custom, change);
+    role.custom = after;
+    if (out.hasKept) this.#keep(role, out);
+    // An event from outside may change what the next role finds.
+    return state.seq === seq + 1 ? undefined : {};
+  }
+
+  /** Calls the function of a role, and returns its state afterwards. */
+  #stateAfter(spec: RoleSpec, role: RoleState, news: readonly Message[], out: LaneOutbox): JsonObject {
+    const { index } = role;
+    const isHeld = this.#isHeld;
+    if (spec.role.steps === undefined) {
+      const change = this.#clean(stepThrough(spec, role, news, out));
+      isHeld[index] = 0;
+      return change === undefined ? role.custom : changedState(role.custom, change);
+    }
+    const before = isHeld[index] === 1 ? role.custom : heldState(role.custom);
+    isHeld[index] = 1;
+    out.readAll(news);
+    const given: unknown = spec.role.steps(before, news === noNews ? noNews : Object.freeze(news), out);
+    if (given === undefined || given === before) return before;
+    const simple = typeof given === "object" && given !== null ? simpleState(before, given, this.#desk.isClean) : undefined;
+    if (simple !== undefined) return simple;
+    const change = this.#clean(changeTo(before, given, role.name));
+    if (change === undefined) return before;
+    isHeld[index] = 0;
+    return changedState(before, change);
+  }
+
+  #keep(role: RoleState, out: LaneOutbox): void {
     for (const sent of out.delayed) {
       this.#mustLeave = true;
       delay(this.#state, { order: role.index, sent }, sent.due ?? 0);
     }
     for (const sent of out.said) this.#tell(sent);
-    // An event from outside may change what the next role finds.
-    return this.#state.seq === seq + 1 ? undefined : {};
   }
 
   /** Changes the state as the event of the act would. */
@@ -216,7 +274,7 @@ export class Lane implements Post, Senders {
 
   #assertRoom(role: RoleState, out: LaneOutbox, first: number, take: number): void {
     if (out.delayed.length === 0 && out.sent <= this.#state.smallestMailbox) return;
-    const said = this.#next.pendingFrom(first).map(({ sent }) => sent);
+    const said = this.#next.pendingFrom(first, this.#mail).map(({ sent }) => sent);
     assertRoomForAct(this.#state, role, [...said, ...out.delayed], take);
   }
 
@@ -233,6 +291,7 @@ export class Lane implements Post, Senders {
     const { host } = this.#tools;
     const others = this.#state.pending;
     this.#state.pending = [];
+    this.#isHeld[role.index] = 0;
     const end = host.turn(role, error === undefined ? undefined : { error });
     if (typeof end === "object") throw new Error(`The step role ${role.name} waited.`);
     for (const { order, sent } of this.#state.pending) this.#next.keep(order, sent, (name) => this.#state.roles.get(name)?.index ?? 0);
@@ -255,9 +314,12 @@ export class Lane implements Post, Senders {
   #endRound(): boolean {
     const state = this.#state;
     const next = this.#next;
-    const most = next.deliver();
     // Mail that a role left, after a failure, takes room too.
-    if (this.#mustLeave || most > state.smallestMailbox || state.unread > 0 || state.pending.length > 0) return false;
+    if (this.#mustLeave || state.unread > 0 || state.pending.length > 0) return false;
+    const lastSaid = next.count === 0 ? undefined : next.messageAt(next.count - 1, this.#mail);
+    const read = this.#mail;
+    // The senders of what was read had read the mail before, whose columns are free now.
+    if (next.deliver(this.#spare, read) > state.smallestMailbox) return false;
     passRound(state);
     state.delivered += next.messages;
     for (const { message, to, dead } of next.forNobody()) {
@@ -265,25 +327,23 @@ export class Lane implements Post, Senders {
       if (isOutput(message, to)) state.outputs.push(message);
     }
     state.deadBefore = state.dead.length;
-    state.unread += next.delivered;
-    state.lastSaid = next.last ?? state.lastSaid;
+    state.unread += this.#spare.count;
+    state.lastSaid = lastSaid ?? state.lastSaid;
     this.#tools.log.pass();
     this.round += 1;
     this.#deliveredAt = state.round;
-    const read = this.#mail;
-    this.#mail = next;
-    this.#next = this.#spare;
+    this.#mail = this.#spare;
     this.#spare = read;
-    this.#next.clear(this.#mail);
+    next.clear(this.#mail);
     return true;
   }
 
   /** Returns what the columns have to where every turn finds it. Mailboxes are filled when they are looked at. */
   #leave(): void {
     const state = this.#state;
-    const pending = this.#next.pendingFrom(0);
+    const pending = this.#next.pendingFrom(0, this.#mail);
     if (pending.length > 0) state.pending = state.pending.length === 0 ? pending : [...pending, ...state.pending];
-    this.#next.clear(this.#mail);
+    this.#next.cut(0, 0);
     for (const role of this.roles) {
       if (!role.isReady) state.ready.delete(role);
       else state.ready.add(role);
@@ -291,4 +351,4 @@ export class Lane implements Post, Senders {
   }
 }
 
-const noNews: readonly Message[] = [];
+const noNews: readonly Message[] = Object.freeze([]);

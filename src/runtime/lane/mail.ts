@@ -4,55 +4,54 @@ import type { Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { Pending } from "../record/run-state.ts";
 
-/** The roles of a run by their index, and the cause of the messages of each. */
+/** The roles of a run by their index, with what their messages have in common. */
 export interface Senders {
   readonly roles: readonly RoleState[];
-  causeOf(index: number): string;
+  readonly names: readonly string[];
+  readonly causes: readonly string[];
 }
 
 /** The recipient of a message that nobody gets. */
 const NOBODY = -1;
 
 const FEWEST = 64;
+/** The members of an entry of what was sent: recipient, sender, act and number in the act. */
+const SENT = 4;
+/** The members of an entry of what was delivered: sender, act and number in the act. */
+const READ = 3;
+
+/** Roles with indexes that differ in the last bits alone act one after the other, and share a reading of the clock. */
+export const TIME_BITS = 4;
 
 /**
- * The messages of one round, a column for each member. A message object is made when a role reads it, and lives as long as the role keeps it.
- * One that differs from a plain text to one role is kept as an object.
- *
- * Mail.ML1 (`deliver`) the messages of a recipient are in the order of hiring of their senders, and those of one sender in the order sent.
- * Mail.ML2 (`messageAt`) a message has the members that it would have, had it been made when it was sent.
+ * The messages that roles send in a round, in columns: one entry for each recipient of a message. One that differs from a plain text to one
+ * role is kept as an object.
  */
-export class Mail {
-  /** The mail that the senders of this one had read. */
-  before: Mail | undefined;
-  /** The number of columns' entries: one for each recipient of a message. */
+export class SentMail {
+  /** The number of entries. */
   count = 0;
   messages = 0;
-  #from = new Int32Array(FEWEST);
-  #to = new Int32Array(FEWEST);
-  #act = new Int32Array(FEWEST);
-  #nth = new Int32Array(FEWEST);
-  #at = new Float64Array(FEWEST);
-  #contents: (string | Sent)[] = [];
-  /** At the index of a role the first of its entries in `#order`. */
-  #start: Int32Array;
-  #order = new Int32Array(FEWEST);
+  /** The times at which the senders acted. */
+  times: Float64Array;
+  #entries = new Int32Array(FEWEST * SENT);
+  readonly #contents: (string | Sent)[] = [];
   readonly #senders: Senders;
 
   constructor(senders: Senders) {
     this.#senders = senders;
-    this.#start = new Int32Array(senders.roles.length + 1);
+    this.times = timesOf(senders);
   }
 
   /** Adds a plain message to one role. @param nth its number in its act; `~nth` if the role sends it to itself */
-  add(from: number, to: number, act: number, nth: number, at: number, content: string | Sent): void {
+  add(from: number, to: number, act: number, nth: number, content: string | Sent): void {
     const { count } = this;
-    if (count === this.#from.length) this.#grow();
-    this.#from[count] = from;
-    this.#to[count] = to;
-    this.#act[count] = act;
-    this.#nth[count] = nth;
-    this.#at[count] = at;
+    const entry = count * SENT;
+    if (entry === this.#entries.length) this.#entries = wider(this.#entries);
+    const entries = this.#entries;
+    entries[entry] = to;
+    entries[entry + 1] = from;
+    entries[entry + 2] = act;
+    entries[entry + 3] = nth;
     this.#contents[count] = content;
     this.count = count + 1;
   }
@@ -60,33 +59,93 @@ export class Mail {
   /** Adds a message that is already made. */
   keep(from: number, sent: Sent, indexOf: (name: string) => number): void {
     this.messages += 1;
-    if (sent.to.length === 0) this.add(from, NOBODY, 0, 0, 0, sent);
-    for (const name of sent.to) this.add(from, indexOf(name), 0, 0, 0, sent);
+    if (sent.to.length === 0) this.add(from, NOBODY, 0, 0, sent);
+    for (const name of sent.to) this.add(from, indexOf(name), 0, 0, sent);
   }
 
   /** Takes back what was added since it had these numbers. */
   cut(count: number, messages: number): void {
-    this.#contents.length = count;
     this.count = count;
     this.messages = messages;
   }
 
-  /** Forgets all messages, and reads others next. */
-  clear(before: Mail | undefined): void {
-    this.cut(0, 0);
-    this.before = before;
+  /**
+   * Puts all entries into `mail`, sorted by recipient, and returns the most that one role has.
+   *
+   * @param before the mail that the senders had read
+   */
+  deliver(mail: Mail, before: Mail): number {
+    return mail.take(this.#entries, this.#contents, this.count, before);
   }
 
-  /** Sorts the entries by recipient, and returns the most that one role has. */
-  deliver(): number {
-    const { count } = this;
-    const to = this.#to;
+  /** Begins another round, whose messages `mail` does not have. */
+  clear(mail: Mail): void {
+    const { times } = this;
+    this.times = mail.times;
+    mail.times = times;
+    this.cut(0, 0);
+  }
+
+  /** The messages without a recipient, in the order sent. */
+  *forNobody(): Generator<Sent> {
+    for (let entry = 0; entry < this.count; entry += 1) {
+      const content = this.#contents[entry];
+      if (typeof content === "object" && (entry === 0 || content !== this.#contents[entry - 1]))
+        if (content.to.length === 0 || content.dead !== undefined) yield content;
+    }
+  }
+
+  /** Returns the messages from an entry on, as they wait for the end of a round. @param read the mail that the senders had read */
+  pendingFrom(first: number, read: Mail): Pending[] {
+    const pending: Pending[] = [];
+    for (let entry = first; entry < this.count; entry += 1) {
+      const content = this.#contents[entry] as string | Sent;
+      const order = this.#entries[entry * SENT + 1] as number;
+      if (typeof content === "string") {
+        const { alone } = this.#senders.roles[this.#entries[entry * SENT] as number] as RoleState;
+        pending.push({ order, sent: { message: this.messageAt(entry, read), to: alone } });
+      } else if (entry === first || content !== this.#contents[entry - 1]) pending.push({ order, sent: content });
+    }
+    return pending;
+  }
+
+  messageAt(entry: number, read: Mail): Message {
+    const content = this.#contents[entry] as string | Sent;
+    if (typeof content !== "string") return content.message;
+    const at = entry * SENT;
+    const [to, from, act, nth] = this.#entries.subarray(at, at + SENT) as unknown as [number, number, number, number];
+    return messageOf(this.#senders, content, to, from, act, nth, read, this.times);
+  }
+}
+
+/**
+ * The messages that were delivered at the end of a round, by recipient. A message object is made when a role reads it, and lives as long as the
+ * role keeps it.
+ *
+ * Mail.ML1 (`take`) the messages of a recipient are in the order of hiring of their senders, and those of one sender in the order sent.
+ * Mail.ML2 (`messageOf`) a message has the members that it would have, had it been made when it was sent.
+ */
+export class Mail {
+  times: Float64Array;
+  #before: Mail | undefined;
+  /** At the index of a role the first of its entries. */
+  readonly #start: Int32Array;
+  #entries = new Int32Array(FEWEST * READ);
+  readonly #contents: (string | Sent)[] = [];
+  readonly #senders: Senders;
+
+  constructor(senders: Senders) {
+    this.#senders = senders;
+    this.#start = new Int32Array(senders.roles.length + 1);
+    this.times = timesOf(senders);
+  }
+
+  take(sent: Int32Array, contents: readonly (string | Sent)[], count: number, before: Mail): number {
     const start = this.#start;
-    const order = this.#order;
     const size = start.length - 1;
     start.fill(0);
-    for (let entry = 0; entry < count; entry += 1) {
-      const index = to[entry] as number;
+    for (let at = 0; at < count * SENT; at += SENT) {
+      const index = sent[at] as number;
       if (index !== NOBODY) start[index + 1] = (start[index + 1] as number) + 1;
     }
     let most = 0;
@@ -95,119 +154,120 @@ export class Mail {
       if (own > most) most = own;
       start[index + 1] = (start[index] as number) + own;
     }
+    if (this.#entries.length < count * READ) this.#entries = new Int32Array(sent.length * (READ / SENT));
+    const entries = this.#entries;
+    const own = this.#contents;
+    while (own.length < count) own.push("");
     for (let entry = 0; entry < count; entry += 1) {
-      const index = to[entry] as number;
+      const at = entry * SENT;
+      const index = sent[at] as number;
       if (index === NOBODY) continue;
       const place = start[index] as number;
-      order[place] = entry;
       start[index] = place + 1;
+      entries[place * READ] = sent[at + 1] as number;
+      entries[place * READ + 1] = sent[at + 2] as number;
+      entries[place * READ + 2] = sent[at + 3] as number;
+      own[place] = contents[entry] as string | Sent;
     }
     // Each start is now that of the next role.
     start.copyWithin(1, 0, size);
     start[0] = 0;
+    this.#before = before;
     return most;
   }
 
-  /** The number of entries of the last delivery. */
-  get delivered(): number {
+  /** The number of entries. */
+  get count(): number {
     return this.#start[this.#start.length - 1] ?? 0;
   }
 
   countFor(index: number): number {
-    return (this.#start[index + 1] ?? 0) - (this.#start[index] ?? 0);
+    return (this.#start[index + 1] as number) - (this.#start[index] as number);
   }
 
   messagesFor(index: number): Message[] {
-    const end = this.#start[index + 1] ?? 0;
+    const first = this.#start[index] as number;
+    const end = this.#start[index + 1] as number;
+    // A literal takes less time than a list that grows.
+    if (end === first + 1) return [this.#messageAt(first, index)];
+    if (end === first + 2) return [this.#messageAt(first, index), this.#messageAt(first + 1, index)];
     const messages: Message[] = [];
-    for (let place = this.#start[index] ?? 0; place < end; place += 1) messages.push(this.#messageAt(this.#order[place] as number));
+    for (let place = first; place < end; place += 1) messages.push(this.#messageAt(place, index));
     return messages;
   }
 
-  get last(): Message | undefined {
-    return this.count === 0 ? undefined : this.#messageAt(this.count - 1);
-  }
-
-  /** The messages without a recipient, in the order sent. */
-  *forNobody(): Generator<Sent> {
-    for (let entry = 0; entry < this.count; entry += 1) {
-      const content = this.#contents[entry];
-      if (typeof content === "object" && content !== this.#contents[entry - 1])
-        if (content.to.length === 0 || content.dead !== undefined) yield content;
-    }
-  }
-
-  /** Returns the messages from an entry on, as they wait for the end of a round. */
-  pendingFrom(first: number): Pending[] {
-    const pending: Pending[] = [];
-    for (let entry = first; entry < this.count; entry += 1) {
-      const content = this.#contents[entry] as string | Sent;
-      const order = this.#from[entry] as number;
-      if (typeof content === "string") {
-        const message = this.#messageAt(entry);
-        pending.push({ order, sent: { message, to: (this.#senders.roles[this.#to[entry] as number] as RoleState).alone } });
-      } else if (content !== this.#contents[entry - 1] || entry === first) pending.push({ order, sent: content });
-    }
-    return pending;
-  }
-
-  #messageAt(entry: number): Message {
-    const content = this.#contents[entry] as string | Sent;
+  #messageAt(place: number, to: number): Message {
+    const content = this.#contents[place] as string | Sent;
     if (typeof content !== "string") return content.message;
-    const { roles } = this.#senders;
-    const from = this.#from[entry] as number;
-    const sender = roles[from] as RoleState;
-    const nth = this.#nth[entry] as number;
-    const alone = nth < 0 ? TO_SELF : (roles[this.#to[entry] as number] as RoleState).alone;
-    const parents = this.before?.idsFor(from) ?? NO_PARENTS;
-    return plainMessage(this.#idOf(entry), content, this.#senders.causeOf(from), sender.name, alone, parents, this.#at[entry] as number);
+    const entries = this.#entries;
+    const at = place * READ;
+    const [from, act, nth] = [entries[at] as number, entries[at + 1] as number, entries[at + 2] as number];
+    return messageOf(this.#senders, content, to, from, act, nth, this.#before, this.times);
   }
 
+  /** Returns the ids of the messages for a role. */
   idsFor(index: number): readonly string[] {
-    const end = this.#start[index + 1] ?? 0;
+    const first = this.#start[index] as number;
+    const end = this.#start[index + 1] as number;
+    if (end === first) return NO_PARENTS;
+    if (end === first + 1) return Object.freeze([this.#idOf(first)]);
+    if (end === first + 2) return Object.freeze([this.#idOf(first), this.#idOf(first + 1)]);
     const ids: string[] = [];
-    for (let place = this.#start[index] ?? 0; place < end; place += 1) ids.push(this.#idOf(this.#order[place] as number));
-    return ids.length === 0 ? NO_PARENTS : Object.freeze(ids);
+    for (let place = first; place < end; place += 1) ids.push(this.#idOf(place));
+    return Object.freeze(ids);
   }
 
-  #idOf(entry: number): string {
-    const content = this.#contents[entry] as string | Sent;
+  #idOf(place: number): string {
+    const content = this.#contents[place] as string | Sent;
     if (typeof content !== "string") return content.message.id;
-    const { name } = this.#senders.roles[this.#from[entry] as number] as RoleState;
-    const nth = this.#nth[entry] as number;
-    return messageId(name, this.#act[entry] as number, nth < 0 ? ~nth : nth);
-  }
-
-  #grow(): void {
-    const room = this.#from.length * 2;
-    this.#from = wider(this.#from, room);
-    this.#to = wider(this.#to, room);
-    this.#act = wider(this.#act, room);
-    this.#nth = wider(this.#nth, room);
-    this.#order = new Int32Array(room);
-    const at = new Float64Array(room);
-    at.set(this.#at);
-    this.#at = at;
+    const entries = this.#entries;
+    const at = place * READ;
+    return messageId(this.#senders.names[entries[at] as number] as string, entries[at + 1] as number, entries[at + 2] as number);
   }
 }
 
-function wider(column: Int32Array<ArrayBuffer>, room: number): Int32Array<ArrayBuffer> {
-  const wide = new Int32Array(room);
+function timesOf({ roles }: Senders): Float64Array {
+  return new Float64Array((roles.length >> TIME_BITS) + 1);
+}
+
+function wider(column: Int32Array): Int32Array<ArrayBuffer> {
+  const wide = new Int32Array(Math.ceil((column.length * 3) / 2 / SENT) * SENT);
   wide.set(column);
   return wide;
+}
+
+function messageOf(
+  { roles, names, causes }: Senders,
+  content: string,
+  to: number,
+  from: number,
+  act: number,
+  nth: number,
+  read: Mail | undefined,
+  times: Float64Array,
+): Message {
+  const name = names[from] as string;
+  const alone = nth < 0 ? TO_SELF : (roles[to] as RoleState).alone;
+  const parents = read === undefined ? NO_PARENTS : read.idsFor(from);
+  return plainMessage(messageId(name, act, nth), content, causes[from] as string, name, alone, parents, times[from >> TIME_BITS] as number);
 }
 
 /** The endings of ids by the last bits of the number of the act: those of a round and of the one before are used in turn. */
 const endings: { act: number; readonly texts: string[] }[] = Array.from({ length: 4 }, () => ({ act: -1, texts: [] }));
 
-/** Returns the id of message number `nth` of an act. The messages of a round mostly belong to acts of one number, so their ids share an ending. */
+/**
+ * Returns the id of message number `nth` of an act. The messages of a round mostly belong to acts of one number, so their ids share an ending.
+ *
+ * @param nth `~nth` for a message of a role to itself
+ */
 export function messageId(name: string, act: number, nth: number): string {
+  const number = nth < 0 ? ~nth : nth;
   const known = endings[act & 3] as (typeof endings)[number];
   if (known.act !== act) {
     known.act = act;
     known.texts.length = 0;
   }
-  return name + (known.texts[nth] ??= `#${act}.${nth}`);
+  return name + (known.texts[number] ??= `#${act}.${number}`);
 }
 
 /** The recipients of a message that its sender addressed to itself. */

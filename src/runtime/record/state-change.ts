@@ -17,6 +17,46 @@ export interface StateChange {
   readonly within?: { readonly [key: string]: StateChange };
 }
 
+/**
+ * Returns the frozen state after a step that gave a record of the keys of the state with simple values, or the state itself if it is the same;
+ * undefined for any other value, also one that is no state. @param isClean true for a text that is recorded as it is
+ */
+export function simpleState(before: JsonObject, given: object, isClean: (text: string) => boolean): JsonObject | undefined {
+  if (Object.getPrototypeOf(given) !== Object.prototype || Object.getOwnPropertySymbols(given).length > 0) return undefined;
+  const keys = keysOf(before);
+  const after: Record<string, Json> = {};
+  let count = 0;
+  let isSame = true;
+  for (const key in given) {
+    if (key !== keys[count]) return undefined;
+    count += 1;
+    const had = before[key];
+    const value = (given as JsonObject)[key];
+    if (value === had) {
+      after[key] = had as Json;
+      continue;
+    }
+    isSame = false;
+    if (typeof value === "number" && Number.isFinite(value)) after[key] = value + 0;
+    else if (typeof value === "boolean" || (typeof value === "string" && isClean(value))) after[key] = value;
+    else return undefined;
+  }
+  if (count !== keys.length) return undefined;
+  return isSame ? before : Object.freeze(after);
+}
+
+/** The keys of the last simple state: most states have the same. */
+let lastKeys: readonly string[] = [];
+
+function keysOf(state: JsonObject): readonly string[] {
+  let count = 0;
+  for (const key in state) {
+    if (key !== lastKeys[count]) return (lastKeys = Object.keys(state));
+    count += 1;
+  }
+  return count === lastKeys.length ? lastKeys : (lastKeys = Object.keys(state));
+}
+
 /** Returns a state after a change. */
 export function changedState(before: JsonObject, change: StateChange): JsonObject {
   const { set, unset, within } = change;

@@ -162,7 +162,8 @@ export class Directory {
   }
 
   #isMember(role: Recipient, at: number): boolean {
-    return this.#definitions[role.index] !== undefined && role.wasHired(at);
+    // In a large run the look at a list takes a wait for memory.
+    return (this.isComplete || this.#definitions[role.index] !== undefined) && role.wasHired(at);
   }
 
   #newGroup(listening: Listening): ListenerGroup {

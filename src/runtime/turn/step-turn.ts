@@ -77,7 +77,8 @@ export function stepThrough(
   return changes > 1 ? stateChange(first, state) : change;
 }
 
-function changeTo(state: JsonObject, given: unknown, name: string): Changes["state"] {
+/** Returns the change from a state to what a step function returned. */
+export function changeTo(state: JsonObject, given: unknown, name: string): Changes["state"] {
   return given === undefined || given === state ? undefined : stateChange(state, stateIn(given, name));
 }
 
@@ -118,7 +119,7 @@ export class StepOutbox implements StepOut {
   readonly #n: number;
   readonly #attempt: number;
   #read = -1;
-  #news: readonly Message[] = nothingRead;
+  protected news: readonly Message[] = nothingRead;
   #unanswered: string[] | undefined;
   #hasAnswered = true;
   #said: Sent[] | undefined;
@@ -153,7 +154,7 @@ export class StepOutbox implements StepOut {
 
   /** All messages are read before the first answer. */
   readAll(messages: readonly Message[]): void {
-    this.#news = messages;
+    this.news = messages;
     this.isOpen = true;
     this.#read = 0;
   }
@@ -180,7 +181,7 @@ export class StepOutbox implements StepOut {
 
   /** The ids of the messages read since the last answer. The next message read begins a new list. */
   protected parents(): readonly string[] {
-    this.#unanswered ??= this.#news.map(({ id }) => id);
+    this.#unanswered ??= this.news.map(({ id }) => id);
     return Object.freeze(this.#unanswered);
   }
 
