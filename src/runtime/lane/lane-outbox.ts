@@ -1,5 +1,7 @@
+import { LightStream, type RandomStream } from "../../kernel/random.ts";
 import type { Message, MessageFields } from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
+import type { StepOut } from "../../role/step-role.ts";
 import type { Engine } from "../engine.ts";
 import type { Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
@@ -18,28 +20,19 @@ export interface Desk {
   readonly isClean: (text: string) => boolean;
 }
 
-/**
- * The output of a step function in the lane: a text to one role goes into the columns of the mail, any other message is made and kept.
- *
- * LaneOutbox.LO1 (`say`) the message that it returns equals the one that its recipient reads.
- */
-export class LaneOutbox extends StepOutbox {
+/** The output of a step function in the lane, whose messages are made when they are sent, and kept. */
+export class KeptOutbox extends StepOutbox {
   readonly #desk: Desk;
-  readonly #cause: string;
-  /** True if the columns of the mail before have all that the role has read. */
-  readonly #isPlain: boolean;
   #delayed: Sent[] | undefined;
-  #parents: readonly string[] | undefined;
 
-  constructor(desk: Desk, spec: RoleSpec, role: RoleState, at: number, isPlain: boolean) {
-    super(desk, spec, role, at);
+  constructor(desk: Desk, spec: RoleSpec, role: RoleState, at: number, n?: number) {
+    super(desk, spec, role, at, n);
     this.#desk = desk;
-    this.#cause = spec.card.name;
-    this.#isPlain = isPlain;
   }
 
-  /** True if it has sent a message that is no entry of columns alone. */
-  hasKept = false;
+  get kept(): this {
+    return this;
+  }
 
   get delayed(): readonly Sent[] {
     return this.#delayed ?? none;
@@ -50,18 +43,68 @@ export class LaneOutbox extends StepOutbox {
     return this.count;
   }
 
-  override say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
-    const to = this.#isPlain && this.isOpen && this.due === undefined ? this.#recipient(content, fields) : undefined;
-    if (to === undefined) return super.say(content, fields);
-    const { name, n, index } = this.role;
-    const nth = this.count;
-    this.count = nth + 1;
-    const isOwn = fields?.sendTo === ROUTE_TO_SELF;
+  set sent(count: number) {
+    this.count = count;
+  }
+
+  protected override send(sent: Sent): void {
+    const { log, host, mail } = this.#desk;
+    const clean = log.masked(sent);
+    super.send(clean);
+    if (clean.due !== undefined) (this.#delayed ??= []).push(clean);
+    else mail.keep(this.role.index, clean, (name) => host.state.roles.get(name)?.index ?? 0);
+  }
+}
+
+/**
+ * The output of a function over a whole mailbox that is in the columns: a text to one role goes into the columns of the mail, any other
+ * message is kept. It has few members, because each act has its own.
+ *
+ * LaneOutbox.LO1 (`say`) the message that it returns equals the one that its recipient reads.
+ * LaneOutbox.LO2 (`#rest`) once closed, no message is sent.
+ */
+export class LaneOutbox implements StepOut {
+  /** The number of messages that it has sent. */
+  sent = 0;
+  /** The output of what is not plain. */
+  kept: KeptOutbox | undefined = undefined;
+  readonly #desk: Desk;
+  readonly #spec: RoleSpec;
+  readonly #role: RoleState;
+  readonly #news: readonly Message[];
+  readonly #at: number;
+  readonly #n: number;
+  #isOpen = true;
+  #parents: readonly string[] | undefined = undefined;
+  #random: LightStream | undefined = undefined;
+
+  constructor(desk: Desk, spec: RoleSpec, role: RoleState, at: number, news: readonly Message[]) {
+    this.#desk = desk;
+    this.#spec = spec;
+    this.#role = role;
+    this.#news = news;
+    this.#at = at;
+    this.#n = role.n;
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.kept?.close();
+  }
+
+  say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
+    const to = this.#isOpen ? this.#recipient(content, fields) : undefined;
+    if (to === undefined) return this.#saidBy((rest) => rest.say(content, fields));
+    const { name, index } = this.#role;
     const { mail } = this.#desk;
+    const nth = this.sent;
+    this.sent = nth + 1;
     mail.messages += 1;
-    mail.add(index, to.index, n, isOwn ? ~nth : nth, content);
-    const parents = (this.#parents ??= idsOf(this.news));
-    return plainMessage(messageId(name, n, nth), content, this.#cause, name, isOwn ? TO_SELF : to.alone, parents, this.at) as Message<P>;
+    const isOwn = fields?.sendTo === ROUTE_TO_SELF;
+    mail.add(index, to.index, this.#n, isOwn ? ~nth : nth, content);
+    const sendTo = isOwn ? TO_SELF : to.alone;
+    const parents = (this.#parents ??= idsOf(this.#news));
+    return plainMessage(messageId(name, this.#n, nth), content, this.#spec.card.name, name, sendTo, parents, this.#at) as Message<P>;
   }
 
   /** Returns the one role that a text goes to, if its fields say nothing else. */
@@ -72,25 +115,59 @@ export class LaneOutbox extends StepOutbox {
     if (typeof sendTo !== "string") return undefined;
     const { host, messageLimit, isClean } = this.#desk;
     if (content.length > messageLimit || !isClean(content)) return undefined;
-    return sendTo === ROUTE_TO_SELF ? this.role : (host.directory.named(sendTo) as RoleState | undefined);
+    return sendTo === ROUTE_TO_SELF ? this.#role : (host.directory.named(sendTo) as RoleState | undefined);
   }
 
-  protected override send(sent: Sent): void {
-    const { log, host, mail } = this.#desk;
-    const clean = log.masked(sent);
-    super.send(clean);
-    this.hasKept = true;
-    if (clean.due !== undefined) (this.#delayed ??= []).push(clean);
-    else mail.keep(this.role.index, clean, (name) => host.state.roles.get(name)?.index ?? 0);
+  after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P> {
+    return this.#saidBy((rest) => rest.after(delay, content, fields));
+  }
+
+  #saidBy<T>(say: (rest: KeptOutbox) => T): T {
+    const rest = this.#rest();
+    rest.sent = this.sent;
+    const message = say(rest);
+    this.sent = rest.sent;
+    return message;
+  }
+
+  #rest(): KeptOutbox {
+    if (this.kept !== undefined) return this.kept;
+    this.kept = new KeptOutbox(this.#desk, this.#spec, this.#role, this.#at, this.#n);
+    if (this.#isOpen) this.kept.readAll(this.#news);
+    return this.kept;
+  }
+
+  get name(): string {
+    return this.#role.name;
+  }
+
+  random(): number {
+    this.#random ??= new LightStream(this.#desk.host.seed, this.#role.name, this.#n);
+    return this.#random.next();
+  }
+
+  stream(name: string): RandomStream {
+    return this.#rest().stream(name);
+  }
+
+  now(): number {
+    return this.#at;
+  }
+
+  get round(): number {
+    return this.#desk.host.state.round;
+  }
+
+  get tick(): number {
+    return this.#desk.host.state.tick;
   }
 }
 
 function idsOf(news: readonly Message[]): readonly string[] {
-  const [first, second] = news;
-  if (first === undefined) return NO_PARENTS;
   // A literal takes less time than a list that grows.
-  if (second === undefined) return Object.freeze([first.id]);
-  return Object.freeze(news.length === 2 ? [first.id, second.id] : news.map(({ id }) => id));
+  if (news.length === 1) return Object.freeze([(news[0] as Message).id]);
+  if (news.length === 2) return Object.freeze([(news[0] as Message).id, (news[1] as Message).id]);
+  return news.length === 0 ? NO_PARENTS : Object.freeze(news.map(({ id }) => id));
 }
 
 const none: readonly Sent[] = Object.freeze([]);

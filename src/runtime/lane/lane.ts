@@ -15,7 +15,7 @@ import { beginTurn } from "../record/turn-count.ts";
 import type { TurnEnd } from "../schedulers/drive.ts";
 import type { TurnTools } from "../turn/commit.ts";
 import { changeTo, stepThrough } from "../turn/step-turn.ts";
-import { type Desk, LaneOutbox } from "./lane-outbox.ts";
+import { type Desk, KeptOutbox, LaneOutbox } from "./lane-outbox.ts";
 import { Mail, SentMail, type Senders, TIME_BITS } from "./mail.ts";
 
 export type LaneTools = TurnTools & Pick<EngineParts, "hired" | "announcer">;
@@ -201,7 +201,7 @@ export class Lane implements Post, Senders {
     const { spec } = definition;
     const isPlain = spec.role.steps !== undefined && waiting === this.#mail.countFor(index) && role.held === 0;
     const news = !isPlain ? role.news() : waiting === 0 ? noNews : this.#mail.messagesFor(index);
-    const out = new LaneOutbox(this.#desk, spec, role, at, isPlain);
+    const out = isPlain ? new LaneOutbox(this.#desk, spec, role, at, news) : new KeptOutbox(this.#desk, spec, role, at);
     let after: JsonObject;
     try {
       after = this.#stateAfter(spec, role, news, out);
@@ -218,24 +218,23 @@ export class Lane implements Post, Senders {
     }
     this.#take(role, news.length, isPlain);
     role.custom = after;
-    if (out.hasKept) this.#keep(role, out);
+    if (out.kept !== undefined) this.#keep(role, out.kept);
     // An event from outside may change what the next role finds.
     return state.seq === seq + 1 ? undefined : {};
   }
 
   /** Calls the function of a role, and returns its state afterwards. */
-  #stateAfter(spec: RoleSpec, role: RoleState, news: readonly Message[], out: LaneOutbox): JsonObject {
+  #stateAfter(spec: RoleSpec, role: RoleState, news: readonly Message[], out: LaneOutbox | KeptOutbox): JsonObject {
     const { index } = role;
     const isHeld = this.#isHeld;
-    if (spec.role.steps === undefined) {
+    if (!(out instanceof LaneOutbox)) {
       const change = this.#clean(stepThrough(spec, role, news, out));
       isHeld[index] = 0;
       return change === undefined ? role.custom : changedState(role.custom, change);
     }
     const before = isHeld[index] === 1 ? role.custom : heldState(role.custom);
     isHeld[index] = 1;
-    out.readAll(news);
-    const given: unknown = spec.role.steps(before, news === noNews ? noNews : Object.freeze(news), out);
+    const given: unknown = spec.role.steps?.(before, news === noNews ? noNews : Object.freeze(news), out);
     if (given === undefined || given === before) return before;
     const simple = typeof given === "object" && given !== null ? simpleState(before, given, this.#desk.isClean) : undefined;
     if (simple !== undefined) return simple;
@@ -245,7 +244,7 @@ export class Lane implements Post, Senders {
     return changedState(before, change);
   }
 
-  #keep(role: RoleState, out: LaneOutbox): void {
+  #keep(role: RoleState, out: KeptOutbox): void {
     for (const sent of out.delayed) {
       this.#mustLeave = true;
       delay(this.#state, { order: role.index, sent }, sent.due ?? 0);
@@ -272,10 +271,11 @@ export class Lane implements Post, Senders {
     this.#tools.log.pass();
   }
 
-  #assertRoom(role: RoleState, out: LaneOutbox, first: number, take: number): void {
-    if (out.delayed.length === 0 && out.sent <= this.#state.smallestMailbox) return;
-    const said = this.#next.pendingFrom(first, this.#mail).map(({ sent }) => sent);
-    assertRoomForAct(this.#state, role, [...said, ...out.delayed], take);
+  #assertRoom(role: RoleState, { sent, kept }: LaneOutbox | KeptOutbox, first: number, take: number): void {
+    const delayed = kept === undefined ? noneDelayed : kept.delayed;
+    if (delayed.length === 0 && sent <= this.#state.smallestMailbox) return;
+    const said = this.#next.pendingFrom(first, this.#mail).map((pending) => pending.sent);
+    assertRoomForAct(this.#state, role, [...said, ...delayed], take);
   }
 
   #tell(sent: Sent): void {
@@ -351,4 +351,5 @@ export class Lane implements Post, Senders {
   }
 }
 
+const noneDelayed: readonly Sent[] = [];
 const noNews: readonly Message[] = Object.freeze([]);

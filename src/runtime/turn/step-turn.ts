@@ -119,19 +119,19 @@ export class StepOutbox implements StepOut {
   readonly #n: number;
   readonly #attempt: number;
   #read = -1;
-  protected news: readonly Message[] = nothingRead;
+  #news: readonly Message[] = nothingRead;
   #unanswered: string[] | undefined;
   #hasAnswered = true;
   #said: Sent[] | undefined;
   #random: LightStream | undefined;
   #streams: RandomStream | undefined;
 
-  constructor({ host }: Pick<TurnTools, "host">, spec: RoleSpec, role: RoleState, at: number) {
+  constructor({ host }: Pick<TurnTools, "host">, spec: RoleSpec, role: RoleState, at: number, n: number = role.n) {
     this.host = host;
     this.#spec = spec;
     this.role = role;
     this.at = at;
-    this.#n = role.n;
+    this.#n = n;
     this.#attempt = role.retry.failures + 1;
   }
 
@@ -154,7 +154,7 @@ export class StepOutbox implements StepOut {
 
   /** All messages are read before the first answer. */
   readAll(messages: readonly Message[]): void {
-    this.news = messages;
+    this.#news = messages;
     this.isOpen = true;
     this.#read = 0;
   }
@@ -181,7 +181,7 @@ export class StepOutbox implements StepOut {
 
   /** The ids of the messages read since the last answer. The next message read begins a new list. */
   protected parents(): readonly string[] {
-    this.#unanswered ??= this.news.map(({ id }) => id);
+    this.#unanswered ??= this.#news.map(({ id }) => id);
     return Object.freeze(this.#unanswered);
   }
 
