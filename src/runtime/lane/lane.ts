@@ -150,7 +150,8 @@ export class Lane implements Post, Senders {
     for (const role of this.roles) if (role.waiting > role.held) void role.mailbox;
     this.roles = [...this.#state.roles.values()];
     this.names = this.roles.map(({ name }) => name);
-    this.causes = this.#tools.hired.definitions.map((definition) => definition?.spec.card.name ?? "");
+    const causes = this.#tools.hired.definitions.map((definition) => definition?.spec.card.name ?? "");
+    this.causes = causes.every((cause) => cause === causes[0]) ? causes.slice(0, 1) : causes;
     this.#someActAlways = this.roles.some(({ actsAlways }) => actsAlways);
     this.#teamAt = this.#state.teamChanges;
     this.#isHeld = new Uint8Array(this.roles.length);

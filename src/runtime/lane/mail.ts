@@ -8,11 +8,14 @@ import type { Pending } from "../record/run-state.ts";
 export interface Senders {
   readonly roles: readonly RoleState[];
   readonly names: readonly string[];
+  /** One for each role, or one for all. */
   readonly causes: readonly string[];
 }
 
 /** The recipient of a message that nobody gets. */
 const NOBODY = -1;
+/** The act of a message that is kept as an object. */
+const KEPT = -1;
 
 const FEWEST = 64;
 /** The members of an entry of what was sent: recipient, sender, act and number in the act. */
@@ -59,8 +62,8 @@ export class SentMail {
   /** Adds a message that is already made. */
   keep(from: number, sent: Sent, indexOf: (name: string) => number): void {
     this.messages += 1;
-    if (sent.to.length === 0) this.add(from, NOBODY, 0, 0, sent);
-    for (const name of sent.to) this.add(from, indexOf(name), 0, 0, sent);
+    if (sent.to.length === 0) this.add(from, NOBODY, KEPT, 0, sent);
+    for (const name of sent.to) this.add(from, indexOf(name), KEPT, 0, sent);
   }
 
   /** Takes back what was added since it had these numbers. */
@@ -218,11 +221,11 @@ export class Mail {
   }
 
   #idOf(place: number): string {
-    const content = this.#contents[place] as string | Sent;
-    if (typeof content !== "string") return content.message.id;
     const entries = this.#entries;
     const at = place * READ;
-    return messageId(this.#senders.names[entries[at] as number] as string, entries[at + 1] as number, entries[at + 2] as number);
+    const act = entries[at + 1] as number;
+    if (act === KEPT) return (this.#contents[place] as Sent).message.id;
+    return messageId(this.#senders.names[entries[at] as number] as string, act, entries[at + 2] as number);
   }
 }
 
@@ -249,7 +252,8 @@ function messageOf(
   const name = names[from] as string;
   const alone = nth < 0 ? TO_SELF : (roles[to] as RoleState).alone;
   const parents = read === undefined ? NO_PARENTS : read.idsFor(from);
-  return plainMessage(messageId(name, act, nth), content, causes[from] as string, name, alone, parents, times[from >> TIME_BITS] as number);
+  const cause = (causes.length === 1 ? causes[0] : causes[from]) as string;
+  return plainMessage(messageId(name, act, nth), content, cause, name, alone, parents, times[from >> TIME_BITS] as number);
 }
 
 /** The endings of ids by the last bits of the number of the act: those of a round and of the one before are used in turn. */

@@ -135,6 +135,9 @@ export interface Post {
 export class RoleState {
   readonly name: string;
   readonly index: number;
+  // What a sender looks at comes first: in a large run it is one wait for memory then.
+  #alone: readonly string[] | undefined;
+  #rare: RareParts = NO_PARTS;
   /** Activations that have ended. */
   n = 0;
   /** True if it acts in each round, with mail or without. */
@@ -145,7 +148,6 @@ export class RoleState {
   custom: { readonly [key: string]: Json };
   open: OpenActivation | undefined;
   retry: RetryState = NO_RETRY;
-  #alone: readonly string[] | undefined;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
   #post: Post | undefined;
@@ -156,7 +158,6 @@ export class RoleState {
   /** The ticks of other arrivals by the ids of the messages. */
   #later: Map<string, number> | undefined;
   #memory: Memory | undefined;
-  #rare: RareParts = NO_PARTS;
 
   constructor(name: string, index: number, hired: HiredAs) {
     this.name = name;
