@@ -1,3 +1,4 @@
+import { isList } from "../../kernel/value-kind.ts";
 import { LightStream, type RandomStream } from "../../kernel/random.ts";
 import type { Message, MessageFields } from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
@@ -6,6 +7,7 @@ import type { Engine } from "../engine.ts";
 import type { Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
+import { roleOf } from "../record/run-state.ts";
 import { StepOutbox } from "../turn/step-turn.ts";
 import { ROUTE_TO_SELF } from "../../message/address.ts";
 import { messageId, NO_PARENTS, plainMessage, type SentMail, TO_SELF } from "./mail.ts";
@@ -52,7 +54,7 @@ export class KeptOutbox extends StepOutbox {
     const clean = log.masked(sent);
     super.send(clean);
     if (clean.due !== undefined) (this.#delayed ??= []).push(clean);
-    else mail.keep(this.role.index, clean, (name) => host.state.roles.get(name)?.index ?? 0);
+    else mail.keep(this.role.index, clean, recipientsOf(clean, host));
   }
 }
 
@@ -93,29 +95,55 @@ export class LaneOutbox implements StepOut {
   }
 
   say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
-    const to = this.#isOpen ? this.#recipient(content, fields) : undefined;
-    if (to === undefined) return this.#saidBy((rest) => rest.say(content, fields));
-    const { name, index } = this.#role;
-    const { mail } = this.#desk;
-    const nth = this.sent;
-    this.sent = nth + 1;
-    mail.messages += 1;
-    const isOwn = fields?.sendTo === ROUTE_TO_SELF;
-    mail.add(index, to.index, this.#n, isOwn ? ~nth : nth, content);
-    const sendTo = isOwn ? TO_SELF : to.alone;
-    const parents = (this.#parents ??= idsOf(this.#news));
-    return plainMessage(messageId(name, this.#n, nth), content, this.#spec.card.name, name, sendTo, parents, this.#at) as Message<P>;
+    const sendTo = this.#isOpen && this.#isPlain(content) ? soleAddress(fields) : undefined;
+    const message = typeof sendTo === "string" ? this.#toOne(content, sendTo) : isList(sendTo) ? this.#toMany(content, sendTo) : undefined;
+    return message === undefined ? this.#saidBy((rest) => rest.say(content, fields)) : (message as Message<P>);
   }
 
-  /** Returns the one role that a text goes to, if its fields say nothing else. */
-  #recipient(content: unknown, fields: object | undefined): RoleState | undefined {
-    if (typeof content !== "string" || typeof fields !== "object" || fields === null) return undefined;
-    for (const key in fields) if (key !== "sendTo") return undefined;
-    const { sendTo } = fields as MessageFields;
-    if (typeof sendTo !== "string") return undefined;
-    const { host, messageLimit, isClean } = this.#desk;
-    if (content.length > messageLimit || !isClean(content)) return undefined;
-    return sendTo === ROUTE_TO_SELF ? this.#role : (host.directory.named(sendTo) as RoleState | undefined);
+  #isPlain(content: unknown): boolean {
+    const { messageLimit, isClean } = this.#desk;
+    return typeof content === "string" && content.length <= messageLimit && isClean(content);
+  }
+
+  #toOne(content: string, address: string): Message | undefined {
+    const isOwn = address === ROUTE_TO_SELF;
+    const to = isOwn ? this.#role : this.#named(address);
+    if (to === undefined) return undefined;
+    const { mail } = this.#desk;
+    mail.messages += 1;
+    mail.add(this.#role.index, to.index, this.#n, isOwn ? ~this.sent : this.sent, content);
+    return this.#message(content, isOwn ? TO_SELF : to.alone);
+  }
+
+  /** Undefined unless the addresses are the names of different roles. */
+  #toMany(content: string, addresses: readonly unknown[]): Message | undefined {
+    const roles: RoleState[] = [];
+    for (const address of addresses) {
+      const role = typeof address === "string" ? this.#named(address) : undefined;
+      if (role === undefined) return undefined;
+      let at = roles.length;
+      while (at > 0 && (roles[at - 1] as RoleState).index > role.index) at -= 1;
+      if (at > 0 && roles[at - 1] === role) return undefined;
+      roles.splice(at, 0, role);
+    }
+    if (roles.length === 0) return undefined;
+    const to = Object.freeze(roles.map(({ name }) => name));
+    const isInOrder = to.every((name, index) => name === addresses[index]);
+    const message = this.#message(content, isInOrder ? to : (Object.freeze([...addresses]) as readonly string[]));
+    this.#desk.mail.keep(this.#role.index, { message, to }, roles);
+    return message;
+  }
+
+  #message(content: string, sendTo: readonly string[]): Message {
+    const { name } = this.#role;
+    const nth = this.sent;
+    this.sent = nth + 1;
+    const parents = (this.#parents ??= idsOf(this.#news));
+    return plainMessage(messageId(name, this.#n, nth), content, this.#spec.card.name, name, sendTo, parents, this.#at);
+  }
+
+  #named(address: string): RoleState | undefined {
+    return this.#desk.host.directory.named(address) as RoleState | undefined;
   }
 
   after<P = unknown>(delay: number, content: string, fields?: MessageFields<P>): Message<P> {
@@ -161,6 +189,17 @@ export class LaneOutbox implements StepOut {
   get tick(): number {
     return this.#desk.host.state.tick;
   }
+}
+
+/** Returns the address of a message whose fields say nothing else. */
+function soleAddress(fields: object | undefined): unknown {
+  if (typeof fields !== "object" || fields === null) return undefined;
+  for (const key in fields) if (key !== "sendTo") return undefined;
+  return (fields as MessageFields).sendTo;
+}
+
+export function recipientsOf({ to }: Sent, { state }: Engine): readonly RoleState[] {
+  return to.map((name) => roleOf(state, name));
 }
 
 function idsOf(news: readonly Message[]): readonly string[] {

@@ -15,7 +15,7 @@ import { beginTurn } from "../record/turn-count.ts";
 import type { TurnEnd } from "../schedulers/drive.ts";
 import type { TurnTools } from "../turn/commit.ts";
 import { changeTo, stepThrough } from "../turn/step-turn.ts";
-import { type Desk, KeptOutbox, LaneOutbox } from "./lane-outbox.ts";
+import { type Desk, KeptOutbox, LaneOutbox, recipientsOf } from "./lane-outbox.ts";
 import { Mail, SentMail, type Senders, TIME_BITS } from "./mail.ts";
 
 export type LaneTools = TurnTools & Pick<EngineParts, "hired" | "announcer">;
@@ -295,7 +295,7 @@ export class Lane implements Post, Senders {
     this.#isHeld[role.index] = 0;
     const end = host.turn(role, error === undefined ? undefined : { error });
     if (typeof end === "object") throw new Error(`The step role ${role.name} waited.`);
-    for (const { order, sent } of this.#state.pending) this.#next.keep(order, sent, (name) => this.#state.roles.get(name)?.index ?? 0);
+    for (const { order, sent } of this.#state.pending) this.#next.keep(order, sent, recipientsOf(sent, host));
     this.#state.pending = others;
     return end === "done" ? undefined : { role, end };
   }

@@ -60,10 +60,10 @@ export class SentMail {
   }
 
   /** Adds a message that is already made. */
-  keep(from: number, sent: Sent, indexOf: (name: string) => number): void {
+  keep(from: number, sent: Sent, to: readonly RoleState[]): void {
     this.messages += 1;
-    if (sent.to.length === 0) this.add(from, NOBODY, KEPT, 0, sent);
-    for (const name of sent.to) this.add(from, indexOf(name), KEPT, 0, sent);
+    if (to.length === 0) this.add(from, NOBODY, KEPT, 0, sent);
+    for (const { index } of to) this.add(from, index, KEPT, 0, sent);
   }
 
   /** Takes back what was added since it had these numbers. */
