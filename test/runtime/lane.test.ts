@@ -22,16 +22,20 @@ function person(habits: Habits, names: readonly string[], read: string[]): Role 
     contents: readonly string[],
     out: Parameters<NonNullable<Role["steps"]>>[2],
   ) => {
-    read.push(`${out.name} ${out.round} ${contents.join()}`);
+    read.push(`${out.name} ${out.round} ${Object.is(state.coins, -0)} ${JSON.stringify(state)} ${contents.join()}`);
+    expect(Object.isFrozen(state)).toBe(true);
+    const own = Number(out.name.slice(1));
+    const circle = [3, 1, 2].map((step) => names[(own + step) % names.length] ?? "p0");
     const some = (): string => names[Math.floor(out.random() * names.length)] ?? "p0";
     for (let count = 0; count < fan; count += 1) {
       if (out.random() < 0.3) continue;
       const draw = out.random();
       const sendTo = draw < 0.1 ? "<self>" : some();
-      if (out.random() >= rare) out.say("coin", { sendTo });
+      if (out.random() >= rare) read.push(JSON.stringify(out.say("coin", { sendTo: draw > 0.7 ? circle : sendTo })));
       else if (draw < 0.2) out.say("all");
       else if (draw < 0.3) out.say("lost", { sendTo: "nobody" });
-      else if (draw < 0.4) out.say("two", { sendTo: [some(), some()] });
+      else if (draw < 0.35) out.say("two", { sendTo: [some(), some()] });
+      else if (draw < 0.4) out.say("own", { sendTo: ["<self>", "nobody", some()] });
       else if (draw < 0.5) out.say("data", { sendTo, instructContent: { draw } });
       else if (draw < 0.6) out.after(3, "later", { sendTo });
       else if (draw < 0.7) out.say("key sk-abcdefghijklmnopqrstuvwxyz", { sendTo });
@@ -40,7 +44,21 @@ function person(habits: Habits, names: readonly string[], read: string[]): Role 
       else out.say("group", { sendTo: "Town" });
     }
     if (out.random() < fails) throw new Error("breaks");
-    return out.random() < 0.2 ? undefined : { coins: state.coins + contents.length, mood: out.random() < 0.5 ? "S" : "I" };
+    const [coins, mood] = [state.coins + contents.length, out.random() < 0.5 ? "S" : "I"];
+    const draw = out.random();
+    if (draw < 0.2) return undefined;
+    if (out.random() >= rare) return { coins, mood };
+    const others = [
+      { mood, coins },
+      { coins: -0, mood },
+      { coins, mood: "key sk-abcdefghijklmnopqrstuvwxyz" },
+      { coins, mood, more: [{ coins }] },
+      { coins },
+      { coins: Number.NaN, mood },
+      { coins, mood, [Symbol("no")]: 1 },
+      Object.create({ coins, mood }) as object,
+    ];
+    return others[Math.floor(out.random() * others.length)] as { readonly coins: number; readonly mood: string };
   };
   const state = z.object({ coins: z.number().default(1), mood: z.string().default("S") });
   const parts = { name: kind, profile: "Town", watch: ["step", "steps", "each round"], state, onFailure: "skip" as const };
@@ -122,6 +140,37 @@ describe("the lane of step roles", () => {
   });
 
   const plain: Habits = { kind: "each round", fan: 2, rare: 0, fails: 0 };
+
+  test("LaneOutbox.LO2 an outbox kept after its act refuses messages, and its numbers stay those of its act", async () => {
+    const kept = await Promise.all(
+      [(one: Environment) => one, observed].map(async (keep) => {
+        const seen: unknown[] = [];
+        let before: Parameters<NonNullable<Role["steps"]>>[2] | undefined;
+        const role = defineRole({
+          name: "P",
+          watch: [],
+          acts: "each round",
+          steps(_state, _messages, out) {
+            for (const call of [() => before?.say("late", { sendTo: "p0" }), () => before?.after(2, "late", { sendTo: "p0" })]) {
+              try {
+                seen.push(call());
+              } catch (error) {
+                seen.push((error as { readonly code?: string }).code);
+              }
+            }
+            seen.push(before?.name, before?.random(), before?.now(), out.random());
+            before = out;
+          },
+        });
+        const environment = keep(new Environment({ seed: 3, memory: false, clock: still, logger: quiet }));
+        for (const name of namesOf(3)) environment.addRole(role, { name });
+        await environment.run({ rounds: 3 });
+        return [seen, formOf(environment)];
+      }),
+    );
+    expect(kept[0]).toEqual(kept[1]);
+    expect(kept[0]?.[0]).toContain("CONTEXT_CLOSED");
+  });
 
   test("a snapshot of any round continues, in the lane and outside of it", async () => {
     const both = [plain, { ...plain, kind: "steps" as const }].map((one) => person(one, namesOf(9), []));

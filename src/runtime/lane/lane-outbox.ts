@@ -20,6 +20,17 @@ export interface Desk {
   readonly messageLimit: number;
   /** True for a text that is recorded as it is: one with a secret is not. */
   readonly isClean: (text: string) => boolean;
+  /** The last recipients of each role that wrote to several: most roles write to the same again. */
+  readonly circles: (Circle | undefined)[];
+  /** The number of team changes up to which the circles are right. */
+  readonly teamAt: number;
+}
+
+interface Circle {
+  readonly sendTo: readonly string[];
+  /** In the order of hiring. */
+  readonly roles: readonly RoleState[];
+  readonly to: readonly string[];
 }
 
 /** The output of a step function in the lane, whose messages are made when they are sent, and kept. */
@@ -115,23 +126,35 @@ export class LaneOutbox implements StepOut {
     return this.#message(content, isOwn ? TO_SELF : to.alone);
   }
 
-  /** Undefined unless the addresses are the names of different roles. */
   #toMany(content: string, addresses: readonly unknown[]): Message | undefined {
+    const { circles, mail, host, teamAt } = this.#desk;
+    if (host.state.teamChanges !== teamAt) return undefined;
+    const { index } = this.#role;
+    const last = circles[index];
+    const circle = last !== undefined && isSame(last.sendTo, addresses) ? last : this.#circle(addresses);
+    if (circle === undefined) return undefined;
+    if (circle !== last) circles[index] = circle;
+    const message = this.#message(content, circle.sendTo);
+    mail.keep(index, { message, to: circle.to }, circle.roles);
+    return message;
+  }
+
+  /** Undefined unless the addresses are the names of different roles. */
+  #circle(addresses: readonly unknown[]): Circle | undefined {
     const roles: RoleState[] = [];
     for (const address of addresses) {
       const role = typeof address === "string" ? this.#named(address) : undefined;
       if (role === undefined) return undefined;
-      let at = roles.length;
-      while (at > 0 && (roles[at - 1] as RoleState).index > role.index) at -= 1;
-      if (at > 0 && roles[at - 1] === role) return undefined;
-      roles.splice(at, 0, role);
+      roles.push(role);
     }
-    if (roles.length === 0) return undefined;
-    const to = Object.freeze(roles.map(({ name }) => name));
-    const isInOrder = to.every((name, index) => name === addresses[index]);
-    const message = this.#message(content, isInOrder ? to : (Object.freeze([...addresses]) as readonly string[]));
-    this.#desk.mail.keep(this.#role.index, { message, to }, roles);
-    return message;
+    if (roles.length === 0 || new Set(roles).size < roles.length) return undefined;
+    const sendTo = Object.freeze(roles.map(({ name }) => name));
+    roles.sort((a, b) => a.index - b.index);
+    return {
+      sendTo,
+      roles,
+      to: roles.every(({ name }, at) => name === sendTo[at]) ? sendTo : Object.freeze(roles.map(({ name }) => name)),
+    };
   }
 
   #message(content: string, sendTo: readonly string[]): Message {
@@ -196,6 +219,12 @@ function soleAddress(fields: object | undefined): unknown {
   if (typeof fields !== "object" || fields === null) return undefined;
   for (const key in fields) if (key !== "sendTo") return undefined;
   return (fields as MessageFields).sendTo;
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
+  return true;
 }
 
 export function recipientsOf({ to }: Sent, { state }: Engine): readonly RoleState[] {

@@ -23,8 +23,8 @@ export type LaneTools = TurnTools & Pick<EngineParts, "hired" | "announcer">;
 /** Acts between two macrotasks: some milliseconds. */
 const ACTS_PER_PAUSE = 4_096;
 /** The lane looks at every role in a round, so it is for rounds in which this share of the roles acts. */
-const BUSY_SHARE = 1 / 8;
-const IDLE_SHARE = 1 / 32;
+const BUSY_SHARE = 1 / 64;
+const IDLE_SHARE = 1 / 512;
 
 interface Left {
   /** The role whose turn did not end well, if that is why the lane was left. */
@@ -88,7 +88,8 @@ export class Lane implements Post, Senders {
   #newDesk(): Desk {
     const { host, log, mask } = this.#tools;
     const { messageLimit = host.messageLimit } = this.#state.bounds;
-    return { host, log, mail: this.#next, messageLimit, isClean: (text) => mask(text) === text };
+    const isClean = (text: string): boolean => mask(text) === text;
+    return { host, log, mail: this.#next, messageLimit, isClean, circles: [], teamAt: this.#state.teamChanges };
   }
 
   countFor(index: number): number {
