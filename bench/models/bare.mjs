@@ -4,9 +4,9 @@ import { gini, neighboursOf, wattsStrogatz } from "../../dist/src/research/index
 const random = Math.random;
 
 function money(n) {
-  const coins = new Array(n).fill(1);
+  const coins = Array.from({ length: n }, () => 1);
   const step = () => {
-    const got = new Array(n).fill(0);
+    const got = Array.from({ length: n }, () => 0);
     for (let one = 0; one < n; one += 1)
       if (coins[one] > 0) {
         coins[one] -= 1;
@@ -26,7 +26,7 @@ function near(n) {
 
 function virus(n) {
   const lists = near(n);
-  let state = new Array(n).fill("S").fill("I", 0, Math.ceil(n / 50));
+  let state = Array.from({ length: n }, (_, one) => (one < n / 50 ? "I" : "S"));
   const step = () => {
     const next = state.slice();
     for (let one = 0; one < n; one += 1) {

@@ -69,7 +69,8 @@ function schelling(n) {
   const cell = {
     acts: "each round",
     state: z.object({ kind: z.string().default("new"), red: number(0), blue: number(0), waits: z.boolean().default(false) }),
-    steps({ kind, red, blue, waits }, messages, out) {
+    steps(state, messages, out) {
+      let { kind, red, blue, waits } = state;
       const index = Number(out.name.slice(1));
       const tell = (text) => out.say(text, { sendTo: near[index] });
       if (kind === "new") {

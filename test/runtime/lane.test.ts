@@ -158,7 +158,7 @@ describe("the lane of step roles", () => {
                 seen.push((error as { readonly code?: string }).code);
               }
             }
-            seen.push(before?.name, before?.random(), before?.now(), out.random());
+            seen.push(before?.name, before?.random(), before?.stream("s")(), before?.now(), out.random());
             before = out;
           },
         });

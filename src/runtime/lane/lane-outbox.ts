@@ -184,7 +184,8 @@ export class LaneOutbox implements StepOut {
   #rest(): KeptOutbox {
     if (this.kept !== undefined) return this.kept;
     this.kept = new KeptOutbox(this.#desk, this.#spec, this.#role, this.#at, this.#n);
-    if (this.#isOpen) this.kept.readAll(this.#news);
+    this.kept.readAll(this.#news);
+    if (!this.#isOpen) this.kept.close();
     return this.kept;
   }
 

@@ -346,6 +346,7 @@ export class Lane implements Post, Senders {
     const pending = this.#next.pendingFrom(0, this.#mail);
     if (pending.length > 0) state.pending = state.pending.length === 0 ? pending : [...pending, ...state.pending];
     this.#next.cut(0, 0);
+    this.#desk.circles.length = 0;
     for (const role of this.roles) {
       if (!role.isReady) state.ready.delete(role);
       else state.ready.add(role);
