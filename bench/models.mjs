@@ -6,7 +6,7 @@
  * `--models money,virus` these models, `--sizes 10000,100000` these populations, `--peers troupe,python` these peers, `--rounds 3` so many
  * repetitions. `--save` writes docs/pictures/models.json and draws docs/pictures/models.svg. Each measurement has a process of its own, and the
  * peers take turns. CPU is that of the whole process, with the collector and the compiler. Python needs networkx for graphs; the peer
- * `agentscript` needs that package.
+ * `agentscript` needs that package: `npm install --no-save agentscript` in this folder. The money of Python's and AgentScript's agents is theirs at once.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
