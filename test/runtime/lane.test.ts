@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createMessage } from "../../src/message/message.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import type { EnvironmentOptions } from "../../src/runtime/environment-options.ts";
@@ -63,15 +63,11 @@ function person(habits: Habits, names: readonly string[], read: string[]): Role 
   const state = z.object({ coins: z.number().default(1), mood: z.string().default("S") });
   const parts = { name: kind, profile: "Town", watch: ["step", "steps", "each round"], state, onFailure: "skip" as const };
   if (kind === "step") return defineRole({ ...parts, step: (held, { content }, out) => act(held, [content], out) });
-  const steps = (
-    held: { readonly coins: number; readonly mood: string },
-    messages: readonly { readonly id: string }[],
-    out: Parameters<typeof act>[2],
-  ) => {
+  const steps = (held: { readonly coins: number; readonly mood: string }, messages: readonly Message[], out: Parameters<typeof act>[2]) => {
     for (const message of messages) expect(Object.isFrozen(message)).toBe(true);
     return act(
       held,
-      messages.map((message) => JSON.stringify(message)),
+      messages.map((message) => `${out.arrivedAt(message)} ${JSON.stringify(message)}`),
       out,
     );
   };

@@ -206,6 +206,10 @@ export class LaneOutbox implements StepOut {
     return this.#at;
   }
 
+  arrivedAt(message: Message): number {
+    return this.#rest().arrivedAt(message);
+  }
+
   get round(): number {
     return this.#desk.host.state.round;
   }
