@@ -4,7 +4,7 @@
  *   npm run build && node bench/models.mjs
  *
  * `--models money,virus` these models, `--sizes 10000,100000` these populations, `--peers troupe,python` these peers, `--rounds 3` so many
- * repetitions. `--save` writes docs/pictures/models.json and draws docs/pictures/models.svg. Each measurement has a process of its own, and the
+ * repetitions. `--save` writes bench/models/figures.json and draws docs/pictures/models.svg. Each measurement has a process of its own, and the
  * peers take turns. CPU is that of the whole process, with the collector and the compiler. Python needs networkx for graphs; the peer
  * `agentscript` needs that package: `npm install --no-save agentscript` in this folder. The money of Python's and AgentScript's agents is theirs at once.
  */
@@ -58,7 +58,7 @@ for (const model of listed(values.models))
 
 if (values.save) {
   const about = { node: process.version, processors: cpus().length, load: [before, loadavg()[0]] };
-  writeFileSync(fileOf("../docs/pictures/models.json"), `${JSON.stringify({ ...about, rows }, null, 1)}\n`);
+  writeFileSync(fileOf("./models/figures.json"), `${JSON.stringify({ ...about, rows }, null, 1)}\n`);
   const svg = await plotSvg(
     rows.map(({ model, n, peer, us }) => ({ agents: n, microseconds: us, who: peer, model })),
     {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known, nearestWord } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
@@ -79,6 +80,7 @@ const MAX_NAME = 64;
  * console.log((await team.run("I want my money back.").result).output?.content); // You get it back.
  */
 export function handoff(to: Role | string, o: HandoffOptions = {}): Tool {
+  takes("handoff", "to", to, readable);
   const target = nameOf(to);
   checkKnownOptions("handoff", o, handoffOptions);
   const { history = "all", input, name = `transfer_to_${target.replace(NAME, "_")}`.slice(0, MAX_NAME) } = o;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Agent } from "../agent/agent.ts";
 import type { RunContext } from "../kernel/deps.ts";
+import { readable, takes } from "../kernel/argument.ts";
 import { ControlError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -47,6 +48,7 @@ const MAX_NAME = 64;
  * console.log((await host.run("A line about the sea?").result).answer); // Here: The sea is wide.
  */
 export function asTool(worker: Agent | Role | Team, o: AsToolOptions = {}): Tool {
+  takes("asTool", "worker", worker, readable);
   const { run, name: own, description: about } = workerOf(worker);
   checkKnownOptions("asTool", o, asToolOptions);
   const { input, name = own.replace(NAME, "_").slice(0, MAX_NAME), description = about === "" ? `Gives ${own} a task.` : about } = o;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
 import { ChatMessage, defineTool, MessagesMemory, resultText, toolFailure, toolOutput } from "../../src/agent/index.ts";
-import { createMessage, defineAction, Environment, Memory, TroupeError } from "../../src/index.ts";
+import { createMessage, defineAction, defineRole, Environment, Memory, TroupeError } from "../../src/index.ts";
 import { experiment } from "../../src/research/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
@@ -58,6 +58,7 @@ const WORK: Readonly<Record<string, unknown>> = {
 /** Functions with options: a number in their place is refused. */
 const REFUSE: Readonly<Record<string, unknown>> = {
   aiSdk: { specificationVersion: "v3", modelId: "m", doGenerate() {}, doStream() {} },
+  asTool: defineRole({ name: "Ada", actions: [defineAction({ name: "Draft", prompt: () => "" })] }),
   bootstrapInterval: points,
   budgetPool: 5,
   byzantine: "Ann",
@@ -69,6 +70,7 @@ const REFUSE: Readonly<Record<string, unknown>> = {
   failuresIn: [],
   fallback: [scriptedModel([]), scriptedModel([])],
   flushOnSignals: [],
+  handoff: "Rita",
   formFields: { type: "object", properties: {} },
   linearRegression: [
     [1, 2],

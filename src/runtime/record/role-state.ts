@@ -91,12 +91,6 @@ export const NO_RETRY: RetryState = Object.freeze({
   retake: undefined,
 });
 
-/** Returns the ends of waits: a signal comes once, and time does not pass again. */
-export function waitsAmong(answers: RetryState["carry"]): RetryState["carry"] {
-  const waits = [...answers].filter(([, { isWait }]) => isWait === true);
-  return waits.length === 0 ? NO_RETRY.carry : new Map(waits);
-}
-
 const NO_JOINS: Joins = Object.freeze({});
 
 /** Parts that most roles of a large population never have. They are replaced and never changed, except the working memory. */

@@ -9,7 +9,7 @@ import { answerFaults } from "../../tool/answer-faults.ts";
 import { faultsText } from "../../tool/question-form.ts";
 import type { StepStarted } from "./event.ts";
 import { type PendingQuestion, questionIn } from "./questions.ts";
-import type { RoleState } from "./role-state.ts";
+import { NO_RETRY, type RetryState, type RoleState } from "./role-state.ts";
 import { isFinished, roleOf, type RunState } from "./run-state.ts";
 
 /*
@@ -131,4 +131,10 @@ export function admitSignal(state: RunState, message: Message): void {
   if (kept < MOST_KEPT) return;
   const expected = `Expected room for the signal ${name}, but run ${state.runId} keeps ${kept} signals that no role has waited for`;
   throw new QueueFullError(MOST_KEPT, "SIGNALS_FULL", `${expected}. Signal names that its roles wait for.`);
+}
+
+/** Returns the ends of waits: a signal comes once, and time does not pass again. */
+export function waitsAmong(answers: RetryState["carry"]): RetryState["carry"] {
+  const waits = [...answers].filter(([, { isWait }]) => isWait === true);
+  return waits.length === 0 ? NO_RETRY.carry : new Map(waits);
 }

@@ -260,6 +260,9 @@ export const core: Readonly<Record<string, Door>> = {
     },
   ],
   retry: () => [2, "skip"],
+  guard: () => [{ name: "g", on: "output", check: () => undefined, then: "stop", beside: false, timeout: 5 }],
+  handoff: () => [or("Ben", 5, "", null, {}, [5]), { history: "all", input: is.schema(), name: "to_ben", description: "d" }],
+  asTool: () => [is.role(), { name: "ada", description: "d", input: is.schema() }],
   defineRole: () => [
     {
       name: "R",
