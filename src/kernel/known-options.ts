@@ -123,16 +123,24 @@ export function adviceOn(name: string, names: readonly string[]): { readonly mea
   return guess === undefined ? { advice: LEAVE_OUT } : { meant: guess, advice: `Did you mean ${guess}?` };
 }
 
-/** Returns the longest known name that contains the given one or is contained in it, in any case of letters. */
+/** Returns the longest known name that contains the given one or is contained in it from the start of a word, in any case of letters. */
 function containedIn(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase();
   const parts = names.filter((other) => {
     const word = other.toLowerCase();
     if (given.length === MIN_PART - 1) return word.startsWith(given);
-    const [shorter, longer] = word.length < given.length ? [word, given] : [given, word];
-    return shorter.length >= MIN_PART && longer.includes(shorter);
+    const [shorter, longer] = word.length < given.length ? [word, name] : [given, other];
+    return shorter.length >= MIN_PART && startsIn(longer, shorter);
   });
   return parts.toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** True if a word of a name, as its capitals and signs divide it, starts like the given letters: `suspendSchema` has no `ends`. */
+function startsIn(name: string, letters: string): boolean {
+  const isDivided = /[a-z][A-Z]|[^a-zA-Z]/.test(name);
+  const at = (from: number): boolean =>
+    !isDivided || from === 0 || /[^a-z]/.test(name[from] ?? "") || /[^a-zA-Z]/.test(name[from - 1] ?? "");
+  return Array.from(name, (_, from) => from).some((from) => at(from) && name.toLowerCase().startsWith(letters, from));
 }
 
 export function nearestWord(given: string, words: readonly string[], limit: number = 2): string | undefined {

@@ -16,7 +16,7 @@ export function assertIsRole(given: unknown): asserts given is Role {
   if (isRole(given)) return;
   const todo = isClass(given)
     ? `Make one: new ${given.name}().`
-    : "Make it by defineRole, or by new of a subclass of Role; under another name it is hired by hire(role, { name }).";
+    : 'Make it by defineRole, or by new of a subclass of Role; an agent in a team is a role with reactMode: "agent"; under another name it is hired by hire(role, { name }).';
   throw new UsageError("ROLE_INVALID", `Expected a role, got ${valueText(given)}. ${todo}`);
 }
 

@@ -104,7 +104,10 @@ function folded(name: string): string {
 
 function checkTool(tool: Partial<Tool> | null | undefined): void {
   if (typeof tool?.check === "function" && typeof tool.execute === "function" && tool.spec !== undefined) return;
-  throw new UsageError("TOOL_INVALID", `Expected a tool as defineTool() gives it, got ${valueText(tool)}. Pass its parts to defineTool().`);
+  throw new UsageError(
+    "TOOL_INVALID",
+    `Expected a tool as defineTool() gives it, got ${valueText(tool)}. Pass its parts to defineTool(), or an agent, a role or a team to asTool().`,
+  );
 }
 
 function duplicate(name: string): UsageError {

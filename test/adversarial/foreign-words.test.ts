@@ -50,6 +50,13 @@ describe("a word of another framework is answered with the word here", () => {
     ["role", "max_react_loop", "maxReactLoop"],
     ["role", "tasks", "actions"],
     ["role", "cause_by", "watch"],
+    ["role", "guardrails", "guards"],
+    ["role", "retries", "onFailure"],
+    ["team", "steps", "roles"],
+    ["run", "threadId", "id"],
+    ["run", "session", "id"],
+    ["run", "runtimeContext", "context"],
+    ["team", "interrupt_before", "human"],
     ["action", "execute", "run"],
     ["action", "handler", "run"],
     ["action", "outputSchema", "output"],
@@ -63,6 +70,8 @@ describe("a word of another framework is answered with the word here", () => {
     ["agent", "max_steps", "maxSteps"],
     ["agent", "stopWhen", "maxSteps"],
     ["agent", "responseFormat", "output"],
+    ["agent", "outputGuardrails", "guards"],
+    ["tool", "requireApproval", "permission"],
     ["message", "cause_by", "causeBy"],
     ["message", "sent_from", "sentFrom"],
     ["message", "to", "sendTo"],
@@ -76,7 +85,13 @@ describe("a word of another framework is answered with the word here", () => {
   test.each([
     ["team", "instructions", "goal and constraints of a role"],
     ["team", "tasks", "actions of a role"],
-    ["role", "handoffs", "watch of the role that takes over"],
+    ["role", "handoffs", "handoff(role)"],
+    ["agent", "handoffs", "handoff(role)"],
+    ["role", "allowDelegation", "watch of the role that takes over"],
+    ["action", "retryPolicy", "retry(3)"],
+    ["tool", "suspendSchema", "ask of ctx.human"],
+    ["run", "stream", "model.delta"],
+    ["team", "telemetry", "traceRun"],
     ["role", "outputSchema", "output of an action"],
     ["message", "images", "images of ask"],
     ["agent", "backstory", "description"],
@@ -87,6 +102,19 @@ describe("a word of another framework is answered with the word here", () => {
     expect(message).toContain(place);
     expect(message).not.toContain("Leave it out");
   });
+});
+
+test("a name is no part of another one in the middle of its words", async () => {
+  const { message } = await refusalOf(() => doors.tool({ bendsEasily: "x" })); // a tool has the option `ends`
+  expect(message).toContain("Leave it out");
+});
+
+test.each<readonly [string, () => unknown, string]>([
+  ["an agent in the tools of an agent", () => doors.agent({ tools: [agent()] }), "asTool"],
+  ["a role in the tools of a role", () => doors.role({ tools: [ann] }), "asTool"],
+  ["an agent in the roles of a team", () => doors.team({ roles: [agent()] }), "reactMode"],
+])("%s is answered with what makes one of the other", async (_what, open, way) => {
+  expect((await refusalOf(open)).message).toContain(way);
 });
 
 describe("a field that no message has is refused wherever a message is given", () => {
