@@ -150,7 +150,12 @@ export function rowsOf(jobs: readonly CellJob[], ends: ReadonlyMap<string, CellE
       for (const point of end.series)
         series.push({ cell: job.cell, ...job.params, rep: job.rep, seed: job.seed, ended: end.ended, ...point });
   }
-  return { rows, series, failed, warnings: [...cutWarning(rows), ...equalWarning(rows)] };
+  return { rows, series, failed, warnings: [...failedWarning(rows), ...cutWarning(rows), ...equalWarning(rows)] };
+}
+
+function failedWarning(rows: readonly Row[]): readonly string[] {
+  const errors = rows.map(({ error }) => error).filter((error) => typeof error === "string");
+  return errors.length === 0 ? [] : [`${errors.length} of ${rows.length} runs failed, the first with: ${errors[0]}`];
 }
 
 function cutWarning(rows: readonly Row[]): readonly string[] {
@@ -168,13 +173,14 @@ export function isCut({ ended, round }: { readonly [column: string]: unknown }):
 const FEWEST_EQUAL = 3;
 
 function equalWarning(rows: readonly Row[]): readonly string[] {
-  const cells = groupsOf(rows, ["cell"]);
+  const ended = rows.filter(({ error }) => typeof error !== "string");
+  const cells = groupsOf(ended, ["cell"]);
   const equal = cells.filter(areEqual);
   const [first] = equal;
   if (first === undefined) return [];
   const which = equal.length === cells.length ? "of each cell" : `of cell ${[...equal].map(([run]) => run?.["cell"]).join(", ")}`;
   return [
-    `All ${first.length} repetitions ${which} are equal, so they are one sample: their world ignores its seed, or draws nothing. Pass the seed on, or set reps: 1.`,
+    `All ${first.length} repetitions ${which} are equal. If their world ignores its seed, or draws nothing, they are one sample: pass the seed on, or set reps: 1.`,
   ];
 }
 

@@ -197,6 +197,18 @@ describe("repetitions that are equal", () => {
       measure: ({ world, seed, params }) => ({ x: params.n === 1 || ignores ? acts(world) : Number(`0x${seed.slice(0, 6)}`) }),
     });
 
+  it("are not reported for runs that failed: the first error is", async () => {
+    const broken = experiment({
+      params: { n: [1] },
+      reps: 5,
+      world: () => {
+        throw new Error("no such city");
+      },
+    });
+    const { warnings, failed } = await runExperiment(broken);
+    expect([failed, warnings]).toEqual([5, [expect.stringMatching(/5 of 5 runs failed.*no such city/)]]);
+  });
+
   it("are reported, and have no standard error", async () => {
     const all = await runExperiment(seeded(true));
     expect(all.warnings).toEqual([expect.stringMatching(/5 repetitions of each cell are equal/)]);
