@@ -43,3 +43,10 @@ const stopped = bounded.run("Travel on.", { signal: AbortSignal.timeout(60_000) 
 stopped.stop("enough");
 console.log((await stopped.result).status); // stopped
 // #endregion
+
+// #region output
+const Packing = z.object({ items: z.array(z.string()), coat: z.boolean() });
+const packer = new Agent({ name: "packer", model: scriptedModel(['{"items": ["hat"], "coat": false}']), output: Packing });
+const { output } = await packer.run("What do I pack for Paris?").result; // { items: string[]; coat: boolean } | undefined
+console.log(output?.items.join(), output?.coat); // hat false
+// #endregion

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 // #region team
 const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
-const model = scriptedModel(["A table for two, at eight.", "Then at nine."]);
+const model = scriptedModel(["A table for two, at eight.", "Then at nine.", "It is booked."]);
 const team = new Team({ roles: [defineRole({ name: "Ada", goal: "book tables", actions: [Answer] })], model });
 
 const chat = team.conversation("table-4", { user: "ann" });
@@ -14,6 +14,33 @@ console.log(status, messages.at(-1)?.content); // finished A table for two, at e
 console.log((await chat.say("That is too early.")).messages.at(-1)?.content); // Then at nine.
 console.log((await chat.history()).length, "messages"); // 4 messages
 // #endregion
+
+// #region stream
+/** A route of Hono, Next.js, Deno or Bun: sends the answer to the page while it is written. */
+function reply(id: string, words: string): Response {
+  const gone = new AbortController();
+  const body = new ReadableStream<string>({
+    async start(page) {
+      const send = (event: string, data: object): void => {
+        if (!gone.signal.aborted) page.enqueue(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      };
+      const turn = await team.conversation(id, { user: "ann" }).say(words, {
+        signal: gone.signal, // leave it out to finish the turn without a reader
+        onNotice(notice) {
+          if (notice.type === "model.delta") send("delta", { text: notice.text });
+          if (notice.type === "model.void") send("void", {}); // the page drops the text of this try
+        },
+      });
+      send("end", { status: turn.status, question: turn.question, error: turn.error?.message });
+      if (!gone.signal.aborted) page.close();
+    },
+    cancel: () => gone.abort(),
+  });
+  return new Response(body.pipeThrough(new TextEncoderStream()), { headers: { "content-type": "text/event-stream" } });
+}
+// #endregion
+const sent = await reply("table-4", "Good.").text();
+console.log(sent.match(/^event: .*$/gm)?.join(", "));
 
 // #region agent
 const tables = defineTool({
@@ -48,4 +75,19 @@ const greeted = greeters.conversation("door", { context: { session: { name: "Ann
 console.log((await greeted.say("Hello.")).messages.at(-1)?.content); // Good evening, Ann.
 const stopped = await greeters.run("Hello.", { id: "door-2" }).result;
 console.log(stopped.status, stopped.error?.code); // stopped CONTEXT_MISSING
+// #endregion
+
+// #region context-tool
+const bill = defineTool({
+  name: "bill",
+  description: "What the guest has to pay.",
+  parameters: z.object({}),
+  effect: "read",
+  execute: (_nothing, { context }) => `the bill of ${context.session.name}: 30 coins`,
+});
+const asks = { toolCalls: [{ id: "1", type: "function", function: { name: "bill", arguments: "{}" } }] } as const;
+const answers = scriptedModel([asks, (request) => `It is ${request.messages.at(-1)?.content}.`]);
+const cashier = new Agent({ name: "cashier", model: answers, tools: [bill] });
+const { answer } = await cashier.run("What do I owe?", { context: { session: { name: "Ann" } } }).result;
+console.log(answer); // It is the bill of Ann: 30 coins.
 // #endregion

@@ -49,6 +49,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "As I said: no coat. | 6 messages",
     "max_steps IDLE",
     "stopped",
+    "hat false",
   ],
   "11-tools": [
     /^denied the tool "mail" may not be used like this$/,
@@ -254,13 +255,17 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "finished A table for two, at eight.",
     "Then at nine.",
     "4 messages",
+    "event: delta, event: delta, event: end",
     "Table 4 is free at nine.",
     "You have it.",
     "Good evening, Ann.",
     "stopped CONTEXT_MISSING",
+    "It is the bill of Ann: 30 coins.",
   ],
   "48-handoff": ["Desk: she wants her money back | Rita: You get it back.", "Rita", "Here it is: The sea is wide."],
   "49-guards": ["denied", "ok", "It comes. I charged (a card).", "Go left, please.", "failed GUARD_REFUSED"],
+  "50-steps": ["finished in 2 rounds: Use tabs.", "the page /prices after 3 tries"],
+  "51-prompts": [/^└[─┴]+┘$/, /^careful is right more often by 0\.\d\d \(0\.\d\d to 0\.\d\d\), p = 0\.0\d\d$/],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))
