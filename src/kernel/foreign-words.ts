@@ -56,7 +56,7 @@ const ROWS: readonly Row[] = [
     "human of a team, approve of an agent, permission of a tool",
   ],
   ["suspend suspendSchema resumeSchema", [], "ask of ctx.human, or waitFor, each with a schema"],
-  ["stream streaming onToken onChunk", [], 'run.on("model.delta", listener)'],
+  ["stream streaming onToken onChunk", [], 'model.delta of run.on or onNotice; for an agent, the events "text" of its run'],
   ["tracing telemetry observability", [], "traceRun(run) of troupe/otel"],
   ["callbacks onStepFinish onFinish streamMode", ["tell"], "run.on(type, listener)"],
   ["verbose", ["logger"], "logger of a team"],
