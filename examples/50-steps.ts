@@ -34,6 +34,19 @@ match(model.calls[2]?.messages.at(-1)?.content ?? "", /Columns do not align/); /
 // #endregion
 console.log(status, "in", rounds, "rounds:", output?.content);
 
+// #region each
+const Rate = defineAction({
+  name: "Rate",
+  async run(ctx) {
+    const words = await Promise.all(ctx.text.split(", ").map((city) => ctx.ask(`One word for ${city}?`)));
+    return words.join(", ");
+  },
+});
+const traveler = scriptedModel((request) => (request.messages.at(-1)?.content?.includes("Oslo") === true ? "cold" : "warm"));
+const rated = await new Team({ roles: [defineRole({ name: "Rae", actions: [Rate] })], model: traveler }).run("Oslo, Rome").result;
+console.log(rated.output?.content); // cold, warm
+// #endregion
+
 // #region retry
 let tries = 0;
 const Fetch = defineAction({

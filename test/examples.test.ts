@@ -264,7 +264,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "48-handoff": ["Desk: she wants her money back | Rita: You get it back.", "Rita", "Here it is: The sea is wide."],
   "49-guards": ["denied", "ok", "It comes. I charged (a card).", "Go left, please.", "failed GUARD_REFUSED"],
-  "50-steps": ["finished in 2 rounds: Use tabs.", "the page /prices after 3 tries"],
+  "50-steps": ["finished in 2 rounds: Use tabs.", "cold, warm", "the page /prices after 3 tries"],
   "51-prompts": [/^└[─┴]+┘$/, /^careful is right more often by 0\.\d\d \(0\.\d\d to 0\.\d\d\), p = 0\.0\d\d$/],
 };
 
