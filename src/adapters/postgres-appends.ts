@@ -66,7 +66,8 @@ export class PostgresAppends {
     return new Promise((resolve, reject) => this.#queue.add({ runId, epoch, expectedSeq, events, resolve, reject }));
   }
 
-  async rewrite(runId: string, epoch: number, events: readonly EventBlock[]): Promise<void> {
+  /** @param files the hashes of the files that stay */
+  async rewrite(runId: string, epoch: number, events: readonly EventBlock[], files: ReadonlySet<string>): Promise<void> {
     const { schema } = this.#db;
     await this.#db.transaction(async (rows) => {
       const row = (await rowsOf(this.#db, rows, [runId])).get(runId);
@@ -77,7 +78,8 @@ export class PostgresAppends {
         [row.number, epoch, head],
       );
       if (emptied.length === 0 || epoch === 0) throw staleEpoch(runId, row.epoch, epoch);
-      for (const table of RUN_TABLES) await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
+      for (const table of RUN_TABLES) if (table !== "files") await rows(`DELETE FROM ${schema}.${table} WHERE number = $1`, [row.number]);
+      await rows(`DELETE FROM ${schema}.files WHERE number = $1 AND hash <> ALL ($2::text[])`, [row.number, [...files]]);
       const end = endOf({ ...row, epoch, events: 0, head });
       for (const page of pagesOf(events)) {
         const asked = { runId, epoch, expectedSeq: end.events, events: page, resolve() {}, reject() {} };

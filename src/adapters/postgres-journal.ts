@@ -18,6 +18,7 @@ import {
   takesRun,
 } from "../runtime/record/journal.ts";
 import { Owners } from "../runtime/record/owners.ts";
+import { hashesIn } from "../runtime/record/run-files.ts";
 import { Watchers } from "../runtime/record/watchers.ts";
 import { encodeEvents } from "./event-rows.ts";
 import { PostgresAppends } from "./postgres-appends.ts";
@@ -119,7 +120,7 @@ export class PostgresJournal implements Journal {
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
     takesEvents("Journal.rewrite", runId, events, epoch);
-    await this.#appends.rewrite(runId, epoch, encodeEvents(events, runId, 0));
+    await this.#appends.rewrite(runId, epoch, encodeEvents(events, runId, 0), hashesIn(events));
   }
 
   purge(): Promise<void> {
@@ -163,6 +164,14 @@ export class PostgresJournal implements Journal {
 
   newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
     return runTable.newestSnapshot(this.#db, runId);
+  }
+
+  keepFile(runId: string, epoch: number, hash: string, bytes: Uint8Array): Promise<void> {
+    return runTable.keepFile(this.#db, runId, epoch, { hash, bytes });
+  }
+
+  file(runId: string, hash: string): Promise<Uint8Array | undefined> {
+    return runTable.fileOf(this.#db, runId, hash);
   }
 
   async remove(runId: string): Promise<void> {

@@ -286,6 +286,32 @@ export async function keepSnapshot(db: PostgresDatabase, runId: string, epoch: n
   if (kept.length === 0) throw staleEpoch(runId, (await knownRow(db, runId)).epoch, epoch);
 }
 
+export async function keepFile(
+  db: PostgresDatabase,
+  runId: string,
+  epoch: number,
+  { hash, bytes }: { readonly hash: string; readonly bytes: Uint8Array },
+): Promise<void> {
+  const row = await knownRow(db, runId);
+  if (row.epoch !== epoch || epoch === 0) throw staleEpoch(runId, row.epoch, epoch);
+  const kept = await db.rows(
+    `INSERT INTO ${db.schema}.files (number, hash, body)
+     SELECT number, $3, decode($4, 'base64') FROM ${db.schema}.runs WHERE number = $1 AND epoch = $2 FOR UPDATE
+     ON CONFLICT (number, hash) DO UPDATE SET hash = excluded.hash RETURNING number`,
+    [row.number, epoch, hash, Buffer.from(bytes).toString("base64")],
+  );
+  if (kept.length === 0) throw staleEpoch(runId, (await knownRow(db, runId)).epoch, epoch);
+}
+
+export async function fileOf(db: PostgresDatabase, runId: string, hash: string): Promise<Uint8Array | undefined> {
+  const { number } = await knownRow(db, runId);
+  const [row] = await db.rows<{ readonly body: Uint8Array }>(`SELECT body FROM ${db.schema}.files WHERE number = $1 AND hash = $2`, [
+    number,
+    hash,
+  ]);
+  return row && new Uint8Array(row.body);
+}
+
 /**
  * Returns the snapshot of a run; undefined for none, and for one of another past. PostgresSnapshots.P1 a snapshot has the checksum of the event
  * before it, which covers the record up to there. The reader of its state checks its content.

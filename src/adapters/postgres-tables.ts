@@ -12,7 +12,7 @@ export const INDEXED = 200;
  */
 export const JOURNAL_TABLES: PostgresPart = {
   name: "journal",
-  version: 1,
+  version: 2,
   tables: (s) => `
 CREATE SEQUENCE ${s}.epochs AS bigint;
 CREATE TABLE ${s}.runs (
@@ -29,6 +29,7 @@ CREATE TABLE ${s}.chats (
 );
 CREATE TABLE ${s}.chat_messages (number integer NOT NULL, message bytea NOT NULL, body text NOT NULL, PRIMARY KEY (number, message));
 CREATE TABLE ${s}.snapshots (number integer PRIMARY KEY, seq integer NOT NULL, checksum bytea NOT NULL, state text NOT NULL);
+CREATE TABLE ${s}.files (number integer NOT NULL, hash text NOT NULL, body bytea NOT NULL, PRIMARY KEY (number, hash));
 CREATE TABLE ${s}.removed (number integer PRIMARY KEY);
 CREATE TABLE ${s}.commands (
   id uuid PRIMARY KEY, number integer NOT NULL, sender bigint NOT NULL, expires timestamptz NOT NULL, taken_by uuid,
@@ -39,7 +40,7 @@ CREATE TABLE ${s}.tallies (number integer PRIMARY KEY, checksum bytea NOT NULL, 
   error: errorsOf("JOURNAL", JournalError, "UNWRITABLE"),
 };
 
-export const RUN_TABLES = ["events", "chats", "chat_messages", "snapshots", "tallies", "commands"] as const;
+export const RUN_TABLES = ["events", "chats", "chat_messages", "snapshots", "tallies", "commands", "files"] as const;
 
 /** The tables of long-term memories. A place is the role's number * 2^31 + n, so that the rows of a role follow each other. */
 export const MEMORY_TABLES: PostgresPart = {

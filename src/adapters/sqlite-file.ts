@@ -181,7 +181,7 @@ export function sizeOf(file: string): number {
 export const JOURNAL: FileKind = {
   name: "journal",
   applicationId: 0x54525045,
-  version: 2,
+  version: 3,
   // A run is found by the JSON of its id, because SQLite cuts a string at a NUL. `head` is the checksum of its last event. The place of an event
   // is its run's number * 2^31 + its seq, so that events of a run are stored together and in order. A row has the events of one append: its place
   // is that of the first. A row of `chats` has a message that a model read and the conversation before it. `owner` is the process of the owner, or
@@ -205,6 +205,7 @@ export const JOURNAL: FileKind = {
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;
    CREATE TABLE file.tallies (number INTEGER PRIMARY KEY, tally TEXT NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.snapshots (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, head BLOB NOT NULL, body TEXT NOT NULL) STRICT;
+   CREATE TABLE file.files (number INTEGER NOT NULL, hash TEXT NOT NULL, body BLOB NOT NULL, UNIQUE (number, hash)) STRICT;
    CREATE TABLE file.commands (
      id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, expires INTEGER NOT NULL, epoch INTEGER, command TEXT NOT NULL, answer TEXT
    ) STRICT;

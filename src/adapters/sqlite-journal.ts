@@ -17,6 +17,7 @@ import {
   type RunsPage,
 } from "../runtime/record/journal.ts";
 import { Owners } from "../runtime/record/owners.ts";
+import { hashesIn } from "../runtime/record/run-files.ts";
 import { encodeEvents } from "./event-rows.ts";
 import { SqliteCommands } from "./sqlite-commands.ts";
 import type { Database } from "./sqlite-database.ts";
@@ -78,8 +79,8 @@ export class SqliteJournal implements Journal {
   }
 
   async rewrite(runId: string, epoch: number, events: readonly RunEvent[]): Promise<void> {
-    const encoded = encodeEvents(events, runId, 0);
-    await this.#commits.commit((db) => runTable.rewriteRun(db, runId, epoch, encoded));
+    const rewritten = { blocks: encodeEvents(events, runId, 0), files: hashesIn(events) };
+    await this.#commits.commit((db) => runTable.rewriteRun(db, runId, epoch, rewritten));
   }
 
   async purge(): Promise<void> {
@@ -130,6 +131,14 @@ export class SqliteJournal implements Journal {
 
   newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
     return this.#ask((db) => runTable.newestSnapshot(db, runId));
+  }
+
+  async keepFile(runId: string, epoch: number, hash: string, bytes: Uint8Array): Promise<void> {
+    await this.#commits.commit((db) => runTable.keepFile(db, runId, epoch, hash, bytes));
+  }
+
+  file(runId: string, hash: string): Promise<Uint8Array | undefined> {
+    return this.#ask((db) => runTable.fileOf(db, runId, hash));
   }
 
   async remove(runId: string): Promise<void> {

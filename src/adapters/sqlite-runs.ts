@@ -218,12 +218,21 @@ export function removeRun(db: Database, runId: string): void {
   const head = headOf(db, runId);
   if (head === undefined) return;
   emptyRun(db, head);
+  db.run("DELETE FROM files WHERE number = ?", [head.number]);
   db.run("DELETE FROM runs WHERE number = ?", [head.number]);
 }
 
-export function rewriteRun(db: Database, runId: string, epoch: number, blocks: readonly EventBlock[]): void {
+export interface Rewritten {
+  readonly blocks: readonly EventBlock[];
+  /** The hashes of the files that stay. */
+  readonly files: ReadonlySet<string>;
+}
+
+export function rewriteRun(db: Database, runId: string, epoch: number, { blocks, files }: Rewritten): void {
   const head = ownedRun(db, runId, epoch);
   emptyRun(db, head);
+  const { number } = head;
+  db.run("DELETE FROM files WHERE number = ? AND hash NOT IN (SELECT value FROM json_each(?))", [number, JSON.stringify([...files])]);
   db.run("UPDATE runs SET events = 0, head = unhex(?) WHERE number = ?", [chainStart(runId), head.number]);
   appendEvents(db, runId, epoch, 0, blocks);
 }
@@ -317,6 +326,15 @@ export function newestSnapshot(db: Database, runId: string): RunSnapshot | undef
   const state = textOf(bytes);
   if (typeof seq !== "number" || state === undefined || head !== checksumBefore(db, runId, run, seq)) return undefined;
   return { seq, state };
+}
+
+export function keepFile(db: Database, runId: string, epoch: number, hash: string, bytes: Uint8Array): void {
+  db.run("INSERT OR IGNORE INTO files (number, hash, body) VALUES (?, ?, ?)", [ownedRun(db, runId, epoch).number, hash, bytes]);
+}
+
+export function fileOf(db: Database, runId: string, hash: string): Uint8Array | undefined {
+  const [body] = db.first("SELECT CAST(body AS BLOB) FROM files WHERE number = ? AND hash = ?", [knownRun(db, runId).number, hash]) ?? [];
+  return body instanceof ArrayBuffer ? new Uint8Array(body) : body instanceof Uint8Array ? body : undefined;
 }
 
 function checksumBefore(db: Database, runId: string, { number, events }: OwnedHead, seq: number): string | undefined {

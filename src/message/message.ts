@@ -10,6 +10,7 @@ import { freshMessageId } from "../kernel/id.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./address.ts";
+import { type FileGiven, type MessageFile, messageFiles } from "./file.ts";
 
 /**
  * The role of a message in a conversation: any string that is not empty. Models know the four suggested roles; any other one, such as a profile,
@@ -43,6 +44,8 @@ export interface Message<P = unknown> {
   readonly metadata: Readonly<Record<string, Json>>;
   /** Its rank in mailboxes: smaller numbers leave first, equal ones in order of arrival. Left out for the default, 0. */
   readonly priority?: number;
+  /** Its files. Their bytes are kept beside the record, and read by `ctx.file(file)`. Left out without any. */
+  readonly files?: readonly MessageFile[];
 }
 
 /** The fields of a new message. Routing fields take names, actions, roles and action classes. */
@@ -59,11 +62,13 @@ export interface MessageFields<P = unknown> {
   readonly metadata?: Readonly<Record<string, Json>>;
   /** Its rank in the mailboxes of its recipients: smaller numbers leave first, equal ones in order of arrival. Default: 0. */
   readonly priority?: number | undefined;
+  /** At most 20 files of 25 MB: new ones with their bytes or base64 as `data`, or the files of another message. */
+  readonly files?: readonly (MessageFile | FileGiven)[] | undefined;
 }
 
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   ...kinds.each(kinds.checked, "content", "id", "instructContent", "role", "causeBy", "sentFrom"),
-  ...kinds.each(kinds.checked, "sendTo", "parents", "timestamp", "metadata", "priority"),
+  ...kinds.each(kinds.checked, "sendTo", "parents", "timestamp", "metadata", "priority", "files"),
 };
 
 /**
@@ -73,7 +78,8 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
  *
  * @throws NotJsonError when the payload or the metadata are not plain JSON.
  * @throws UsageError `MESSAGE_INVALID` for a content or an id that is no text, an empty role, parents that are no texts, metadata that is
- * no object, or a timestamp or a priority that is no finite number; `OPTION_UNKNOWN` for an unknown field.
+ * no object, or a timestamp or a priority that is no finite number; `FILE_INVALID`, `FILE_TOO_LARGE` for files; `OPTION_UNKNOWN` for an unknown
+ * field.
  * @example
  * import { createMessage } from "troupe";
  *
@@ -171,6 +177,8 @@ export function buildMessage<P>(
   if (instructContent !== undefined) message.instructContent = deepFreeze(jsonRoundTrip(instructContent, LEVELS_ABOVE));
   // Most messages have none, and a member more would make each of them larger.
   if (priority !== 0) message.priority = priority;
+  const files = fields.files === undefined ? undefined : messageFiles(fields.files);
+  if (files !== undefined) message.files = files;
   return Object.freeze(message);
 }
 
@@ -227,6 +235,7 @@ export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
       timestamp: z.number().nullish(),
       metadata: z.record(z.string(), z.unknown()).nullish(),
       priority: z.number().nullish(),
+      files: z.array(z.unknown()).nullish(),
     })
     .transform(({ v: _version, ...fields }, ctx) => {
       try {

@@ -291,11 +291,11 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   get message(): RoleContext<S>["message"] {
     return <P>(content: string, fields: MessageFields<P> = noFields) => {
       checkFields(fields);
-      const { instructContent, role, sentFrom, sendTo, metadata, priority, causeBy = this.action } = fields;
+      const { instructContent, role, sentFrom, sendTo, metadata, priority, files, causeBy = this.action } = fields;
       // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
       // Every message of an action is created here, and a spread is slower than this list.
-      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority };
+      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority, files };
       return this.#rc.message(content, all as MessageFields<P>);
     };
   }

@@ -181,6 +181,8 @@ export interface RunBacking {
   readonly opens?: boolean;
   readonly observers?: ObserverRegistry;
   readonly owned?: OwnedRun;
+  /** Has the files of the run, if `owned` does not. */
+  readonly filesOf?: Pick<Journal, "file">;
   /** Accounts with the pools that bound the run. */
   readonly funds?: Funds | undefined;
   readonly requirePrice?: boolean;

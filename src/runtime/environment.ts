@@ -113,7 +113,8 @@ export class Environment {
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
-    this.#log = new RunLog({ state, clock, mask, owned: record.owned, observer: announcer, snapshots: writerOf(record, state, warn) });
+    const recording = { owned: record.owned, filesOf: backing.filesOf, snapshots: writerOf(record, state, warn) };
+    this.#log = new RunLog({ state, clock, mask, observer: announcer, ...recording });
     this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
     const { seed, signals } = state;
     const asking = { clock, logger, seed, signals, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };

@@ -8,6 +8,7 @@ import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type Journal, readEvents } from "../runtime/record/journal.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
 import { masking, rewritten } from "../runtime/record/rewritten-event.ts";
+import { copyFiles } from "../runtime/record/run-files.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, continuing } from "./bounds.ts";
@@ -78,6 +79,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly sta
   });
   // A missing role of the run may have messages.
   assertHired(parentId, [...state.roles.values()].filter(isNeeded), crewWith(state.roles.values(), crew));
+  await copyFiles(journal, parentId, { runId, epoch }, copies);
   for (let from = 0; from < copies.length; from += BATCH) await journal.append(runId, epoch, from, copies.slice(from, from + BATCH));
   return { state, answers };
 }

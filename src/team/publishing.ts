@@ -4,6 +4,7 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { ROUTE_TO_ALL, UserRequirement } from "../message/address.ts";
+import { withData } from "../message/file.ts";
 import {
   createMessage,
   isCauseLeftOpen,
@@ -98,7 +99,8 @@ export function publishing(given: Message | string): RunChange<RunReceipt> {
 
 function messageIn(given: Message | string, mask: Mask): unknown {
   if (typeof given === "string") return mask(given);
-  const { causeBy, ...wire } = serializeMessage(maskedMessage(mask, given));
+  const { causeBy, files, ...others } = serializeMessage(maskedMessage(mask, given));
+  const wire = files === undefined ? others : { ...others, files: withData(files) };
   return isCauseLeftOpen(given) ? wire : { ...wire, causeBy };
 }
 

@@ -67,6 +67,7 @@ async function environmentOf(
       state,
       observers: controls.observers,
       owned: { journal: scratch, epoch: (await scratch.claim(controls.id)).epoch },
+      filesOf: journal,
       grew: controls.grew,
       context,
       mode: "replay",

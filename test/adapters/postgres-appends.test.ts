@@ -25,7 +25,7 @@ describe("a run that is rewritten in Postgres", () => {
       body: Buffer.from(`${n} ${"x".repeat(3_000_000)}`),
       chats: [],
     }));
-    await new PostgresAppends(db).rewrite("a", 2, events);
+    await new PostgresAppends(db).rewrite("a", 2, events, new Set());
     expect(written.flat().map((body) => Number.parseInt(Buffer.from(body, "base64").toString(), 10))).toEqual(events.map((_, n) => n));
     expect(Math.max(...written.map((bodies) => bodies.length))).toBe(3);
   });

@@ -100,6 +100,7 @@ export function erasing(words: Erasure, names: ReadonlySet<string>): (event: Run
     name: (name) => (names.has(name) ? name : text(name)),
     // An id chosen by its sender may be words. An id of the runtime has a `#`.
     id: (id) => (id.includes("#") ? id : text(id)),
+    file: ({ name, type, size, hash }) => Object.freeze({ name: text(name), type, size: words.isWhole ? 0 : size, hash: text(hash) }),
     state: (change) => stateChange(change, words),
     role: (role) => ({ ...role, state: value(role.state) }),
     start: (start) =>

@@ -105,6 +105,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
     role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a string that is not empty"),
     ...{ causeBy: text, sentFrom: text, sendTo: texts, parents: texts, timestamp: number, metadata: jsonRecord },
     priority: number.exactOptional(),
+    files: list(closed({ name: text, type: text, size: whole, hash: text })).exactOptional(),
   });
   const arrival = closed({
     /** The number of the copy, from 1. Its id is that of the message, a star and this number. Left out for the message itself. */

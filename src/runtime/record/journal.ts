@@ -136,12 +136,17 @@ export interface Journal {
   keepSnapshot?(runId: string, epoch: number, snapshot: RunSnapshot): Promise<void>;
   /** Returns the kept snapshot, if there is one. Optional. @throws JournalError `RUN_UNKNOWN` */
   newestSnapshot?(runId: string): Promise<RunSnapshot | undefined>;
+  /** Keeps a file of a run under the sha256 of its bytes, until the run is removed. Optional. @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE` */
+  keepFile?(runId: string, epoch: number, hash: string, bytes: Uint8Array): Promise<void>;
+  /** Returns the bytes of a file; undefined if the run does not have it. Optional. @throws JournalError `RUN_UNKNOWN` */
+  file?(runId: string, hash: string): Promise<Uint8Array | undefined>;
   /** One run of the list, with its tally. Optional. @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN` */
   info?(runId: string): Promise<RunInfo>;
   /** Makes a durable write that belongs to no run. Optional. @throws JournalError `JOURNAL_FULL`, `JOURNAL_UNWRITABLE` */
   probe?(): Promise<void>;
   /**
-   * Replaces all events of a run in one step, and removes its snapshot, tally and commands. Optional: without it nothing can be erased.
+   * Replaces all events of a run in one step, and removes its snapshot, tally and commands, and the files that no new event names. Optional:
+   * without it nothing can be erased.
    *
    * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`
    */

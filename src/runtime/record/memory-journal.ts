@@ -23,6 +23,7 @@ import {
   unknownRun,
 } from "./journal.ts";
 import { Owners } from "./owners.ts";
+import { hashesIn } from "./run-files.ts";
 import { TallyFold } from "./run-summary.ts";
 import { Watchers } from "./watchers.ts";
 
@@ -49,6 +50,7 @@ interface KeptRun {
   /** Updated when a tally is read. */
   fold?: TallyFold;
   snapshot?: RunSnapshot;
+  readonly files: Map<string, Uint8Array>;
 }
 
 /**
@@ -109,7 +111,7 @@ class MemoryJournal implements Journal {
     const over = this.#runs.size + 1 - this.#limit;
     const old = over > 0 ? [...this.#runs].filter(([, run]) => mayForget(run)).slice(0, over) : [];
     for (const [oldest] of old) this.#forget(oldest);
-    this.#runs.set(runId, { epoch: NO_OWNER, former: "none", events: [] });
+    this.#runs.set(runId, { epoch: NO_OWNER, former: "none", events: [], files: new Map() });
   }
 
   async claim(runId: string, o: ClaimOptions = {}): Promise<Claim> {
@@ -149,6 +151,8 @@ class MemoryJournal implements Journal {
     for (const event of events) run.events.push(event);
     delete run.fold;
     delete run.snapshot;
+    const named = hashesIn(events);
+    for (const hash of run.files.keys()) if (!named.has(hash)) run.files.delete(hash);
     this.#watchers.grew(runId);
   }
 
@@ -158,6 +162,14 @@ class MemoryJournal implements Journal {
 
   async newestSnapshot(runId: string): Promise<RunSnapshot | undefined> {
     return this.#run(runId).snapshot;
+  }
+
+  async keepFile(runId: string, epoch: number, hash: string, bytes: Uint8Array): Promise<void> {
+    this.#ownedRun(runId, epoch).files.set(hash, bytes);
+  }
+
+  async file(runId: string, hash: string): Promise<Uint8Array | undefined> {
+    return this.#run(runId).files.get(hash);
   }
 
   async *watch(runId: string, { signal }: { readonly signal: AbortSignal }): AsyncIterable<void> {

@@ -1,5 +1,6 @@
 import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { deepFreeze } from "../../kernel/json.ts";
+import { copyOf, type MessageFile } from "../../message/file.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, Sent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
@@ -21,6 +22,7 @@ export interface Words {
   readonly state?: Change<StateChange>;
   readonly name?: Change<string>;
   readonly id?: Change<string>;
+  readonly file?: Change<MessageFile>;
   readonly role?: Change<HiredRole>;
   readonly start?: Change<RunStarted>;
   /** If given, the values of steps are replaced too. */
@@ -95,15 +97,15 @@ function opsChange(message: Change<Message>, id: Change<string> | undefined): Ch
   };
 }
 
-function messageChange({ text, value, name, id }: Words): Change<Message> {
+function messageChange({ text, value, name, id, file }: Words): Change<Message> {
   const hasNames = name !== undefined || id !== undefined;
   const names = { id, parents: items(id), role: name, causeBy: name, sentFrom: name, sendTo: items(name) };
-  const change = members<Message>({ instructContent: value, metadata: value, ...(hasNames ? names : {}) });
+  const change = members<Message>({ instructContent: value, metadata: value, files: items(file), ...(hasNames ? names : {}) });
   return (message) => {
-    const { content, instructContent, metadata } = message;
+    const { content, instructContent, metadata, files } = message;
     const clean = text === undefined ? content : text(content);
     const changed = clean === content ? message : { ...message, content: clean };
-    const isPlain = !hasNames && instructContent === undefined && metadata === NO_METADATA;
+    const isPlain = !hasNames && instructContent === undefined && metadata === NO_METADATA && files === undefined;
     const all = isPlain ? changed : change(changed);
     return all === message ? message : deepFreeze(all);
   };
@@ -158,7 +160,7 @@ export function maskedError(mask: Mask, error: unknown): ErrorRecord {
 }
 
 export function maskedMessage(mask: Mask, message: Message): Message {
-  return messageChange({ text: mask, value: (json) => masked(mask, json) })(message);
+  return messageChange({ text: mask, value: (json) => masked(mask, json), file: (file) => copyOf(file, mask(file.name)) })(message);
 }
 
 type Rules = Pick<RunStarted, "parameters" | "delivery" | "edges">;
@@ -184,6 +186,8 @@ export function masking(mask: Mask): Rewriting {
   return rewriting({
     text: mask,
     value,
+    // A recorded file has a reference of its own, so that its bytes leave the memory when they are kept.
+    file: (file) => copyOf(file, mask(file.name)),
     role: (role) => withChanges(role, { traits: value(role.traits), state: value(role.state) }),
     start: (start) => withChanges(maskedRules(mask, start), { team: mask(start.team), about: start.about && value(start.about) }),
   });

@@ -7,11 +7,12 @@ import { apply, applyNext, skipEvent } from "./apply.ts";
 import { type ActEnded, type Sent, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { masking, type Rewriting, rewritten } from "./rewritten-event.ts";
+import { hasFiles, RunFiles } from "./run-files.ts";
 import type { DeadLetter, RunState } from "./run-state.ts";
 import type { LastSnapshot, SnapshotWriter } from "../snapshot/snapshot.ts";
 
 export interface OwnedRun {
-  readonly journal: Pick<Journal, "append" | "keepSnapshot">;
+  readonly journal: Pick<Journal, "append" | "keepSnapshot" | "keepFile" | "file">;
   readonly epoch: number;
 }
 
@@ -33,6 +34,8 @@ export interface RunLogParts {
   readonly mask: Mask;
   /** The journal that keeps the events. Without one they change the state and are observed. */
   readonly owned?: OwnedRun | undefined;
+  /** Has the files of the run. Default: the journal that keeps the events. */
+  readonly filesOf?: Pick<Journal, "file"> | undefined;
   readonly observer?: Observer | undefined;
   /** Keeps snapshots of the state in the journal. */
   readonly snapshots?: SnapshotWriter | undefined;
@@ -55,9 +58,11 @@ const KINDS_OF_ACTS = ["act.ended", "round.ended"] as const;
  * RunLog.W4 (`record`) after a failed append no further event is recorded.
  * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append.
  * RunLog.W6 (`#write`) a newer epoch in the journal interrupts this owner, and is no failure of the run.
+ * RunLog.W7 (`#write`) the store has the files of an event before the event, so a recorded message has its files.
  */
 export class RunLog {
   readonly state: RunState;
+  readonly files: RunFiles;
   readonly #clock: Clock;
   readonly #masking: Rewriting;
   readonly #owned: OwnedRun | undefined;
@@ -81,6 +86,7 @@ export class RunLog {
     this.#observer = parts.observer ?? noObserver;
     this.#snapshots = parts.snapshots;
     this.#durableTo = parts.state.seq;
+    this.files = new RunFiles(parts.state.runId, parts.owned, parts.filesOf);
   }
 
   /**
@@ -92,6 +98,7 @@ export class RunLog {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { state } = this;
     const clean = rewritten(body, this.#masking);
+    if (hasFiles(clean)) this.files.take(clean);
     const isMade = this.#owned !== undefined || this.#observer.observes(body.type);
     const event = isMade ? { ...this.#envelope, ...clean } : undefined;
     const taken = event !== undefined && body.type === "act.ended" ? this.#taken(body) : undefined;
@@ -199,6 +206,7 @@ export class RunLog {
       const batch = this.#tail;
       this.#tail = [];
       try {
+        if (batch.some(hasFiles)) await this.files.keep(batch);
         await owned.journal.append(this.state.runId, owned.epoch, batch[0]?.seq ?? 0, batch);
         this.#durableTo += batch.length;
         for (const event of batch) this.#observer.observe(event);

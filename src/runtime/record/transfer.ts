@@ -8,10 +8,12 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
+import { hashOf } from "../../message/file.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { aJournal, aReadableJournal, type Journal, knownRun, type RunInfo, runInfo } from "./journal.ts";
 import { parseEvent } from "./parse-event.ts";
+import { filesIn, keptFile } from "./run-files.ts";
 import { RunState } from "./run-state.ts";
 
 /** Limit on the characters of a line, and of one append. The longest answer of a model fits in half of it. */
@@ -33,8 +35,8 @@ const transferOptions: Known<TransferOptions> = { signal: kinds.signal };
 const importOptions: Known<ImportOptions> = { ...transferOptions, id: kinds.text };
 
 /**
- * Yields a run as lines without line breaks: a header, one line of canonical JSON for each event, and an end with their count and the sha256 of
- * their lines. A run under way is exported up to the event that was its last one at the beginning. Every event is checked, so that each export
+ * Yields a run as lines without line breaks: a header, one line of canonical JSON for each event, one for each file of its messages, and an end
+ * with their counts and the sha256 of the lines of events. A run under way is exported up to the event that was its last one at the beginning. Every event is checked, so that each export
  * can be imported.
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
@@ -63,17 +65,27 @@ async function* exported(journal: Journal, runId: string, { signal }: TransferOp
   yield JSON.stringify({ troupe: "run", v: EVENT_VERSION, runId, events: info.events });
   const hash = createHash("sha256");
   let events = 0;
+  const named = new Set<string>();
   for await (const event of info.events > 0 ? journal.read(runId, 0) : []) {
     throwIfAborted(signal);
     const line = canonicalJson(event);
     if (parseEvent(JSON.parse(line)).seq !== events) throw gap(runId, events, String(event.seq));
     hash.update(`${line}\n`);
     yield line;
+    for (const file of filesIn(event)) named.add(file.hash);
     events += 1;
     if (events === info.events) break;
   }
   if (events < info.events) throw gap(runId, events, "the end");
-  yield JSON.stringify({ troupe: "end", events, sha256: hash.digest("hex") });
+  let files = 0;
+  for (const one of named) {
+    throwIfAborted(signal);
+    const bytes = await keptFile(journal, runId, one);
+    if (bytes === undefined) continue;
+    yield JSON.stringify({ troupe: "file", sha256: one, data: Buffer.from(bytes).toString("base64") });
+    files += 1;
+  }
+  yield JSON.stringify({ troupe: "end", events, sha256: hash.digest("hex"), ...(files === 0 ? {} : { files }) });
 }
 
 function gap(runId: string, expected: number, came: string): JournalError {
@@ -122,8 +134,14 @@ export async function importRun(
     if (event !== undefined) read.push({ event, size: line.length });
   }
   reader.end();
-  await write(journal, runId ?? "", read, o.signal);
+  await write(journal, runId ?? "", { read, files: reader.files }, o.signal);
   return { runId: runId ?? "", events: read.length };
+}
+
+interface ReadRun {
+  readonly read: readonly ReadEvent[];
+  /** The bytes by their hash. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
 interface ReadEvent {
@@ -138,7 +156,7 @@ async function assertFree(journal: Journal, runId: string): Promise<void> {
 }
 
 /** Writes a run into a journal. A part of it is removed when that fails, unless another owner has the run. */
-async function write(journal: Journal, runId: string, read: readonly ReadEvent[], signal: AbortSignal | undefined): Promise<void> {
+async function write(journal: Journal, runId: string, { read, files }: ReadRun, signal: AbortSignal | undefined): Promise<void> {
   throwIfAborted(signal);
   // A process that dies before its first append leaves a run without events.
   let isOurs = (await knownRun(journal, runId)) === undefined;
@@ -146,6 +164,7 @@ async function write(journal: Journal, runId: string, read: readonly ReadEvent[]
   try {
     const { epoch } = await journal.claim(runId);
     isOurs = true;
+    for (const [hash, bytes] of files) await journal.keepFile?.(runId, epoch, hash, bytes);
     for (let next = 0; next < read.length;) {
       const from = next;
       const batch: RunEvent[] = [];
@@ -199,17 +218,24 @@ const headerSchema = z.object({
   runId: z.string().min(1).max(1_000),
   events: z.int().nonnegative(),
 });
-const endSchema = z.strictObject({ troupe: z.literal("end"), events: z.int().nonnegative(), sha256: z.string().length(64) });
+const sha256 = z.string().length(64);
+const endSchema = z.strictObject({
+  ...{ troupe: z.literal("end"), events: z.int().nonnegative(), sha256 },
+  files: z.int().positive().exactOptional(),
+});
+const fileSchema = z.strictObject({ troupe: z.literal("file"), sha256, data: z.string() });
 
 /**
  * Checks an export line by line. It owns the number of lines read, their hash, and the state that the events lead to.
  *
- * RunImport.X1 (`read`): the header comes first, then as many events as it says, then the end.
+ * RunImport.X1 (`read`): the header comes first, then as many events as it says, then the files that the end counts, then the end.
  * RunImport.X2 (`#event`): every event has its schema, belongs to the run of the header and fits the events before it.
  * RunImport.X3 (`#finish`): the hash in the end is the hash of the lines of events.
+ * RunImport.X5 (`#file`): a file has the bytes that its hash names.
  * RunImport.X4 (`end`): only a last line can be cut; any other line that is no JSON makes the export invalid.
  */
 class ExportReader {
+  readonly files = new Map<string, Uint8Array>();
   readonly #hash = createHash("sha256");
   #header: z.infer<typeof headerSchema> | undefined;
   #state = new RunState("");
@@ -233,7 +259,8 @@ class ExportReader {
     this.#isBroken = json === undefined;
     if (json === undefined) return undefined;
     if (this.#header === undefined) return this.#begin(json);
-    return isRecord(json) && Object.hasOwn(json, "troupe") ? this.#finish(json, this.#header.events) : this.#event(json, text);
+    if (!isRecord(json) || !Object.hasOwn(json, "troupe")) return this.#event(json, text);
+    return json["troupe"] === "file" ? this.#file(json) : this.#finish(json, this.#header.events);
   }
 
   end(): void {
@@ -273,12 +300,21 @@ class ExportReader {
     return event;
   }
 
+  #file(json: unknown): undefined {
+    const { data: file, error } = fileSchema.safeParse(json);
+    if (file === undefined) throw this.#invalid(`an invalid file: ${shownText(z.prettifyError(error))}`);
+    const bytes = new Uint8Array(Buffer.from(file.data, "base64"));
+    if (hashOf(bytes) !== file.sha256) throw this.#invalid("a file that does not match its hash");
+    this.files.set(file.sha256, bytes);
+  }
+
   #finish(json: unknown, events: number): undefined {
     const { data: end, error } = endSchema.safeParse(json);
     if (end === undefined) throw this.#invalid(`an invalid end: ${shownText(z.prettifyError(error))}`);
     const { seq } = this.#state;
     if (seq !== events || end.events !== events)
       throw this.#invalid(`${seq} events, but its header names ${events} and its end ${end.events}`);
+    if ((end.files ?? 0) !== this.files.size) throw this.#invalid(`${this.files.size} files, but its end names ${end.files ?? 0}`);
     if (end.sha256 !== this.#hash.digest("hex")) throw this.#invalid("events that do not match the hash in its end");
     this.#isEnded = true;
   }

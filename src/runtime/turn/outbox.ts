@@ -118,6 +118,7 @@ export class Outbox {
     if (this.isClosed) throw new ContextClosedError(started.act, "a message");
     const message = messageOf(tools.host, role, this.#made, content, fields, routed, parents, this.#turn.now);
     this.#made += 1;
+    if (message.files !== undefined) tools.log.files.made(message);
     this.#issued.set(message, { message });
     return message;
   }

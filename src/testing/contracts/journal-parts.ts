@@ -124,6 +124,51 @@ export function erasureChecks({ check, expect }: Checks<Journal>): void {
   });
 }
 
+export function fileChecks({ check, expect }: Checks<Journal>): void {
+  const bytes = Uint8Array.from({ length: 70_000 }, (_, n) => n % 256);
+  const message = (hash: string): RunEvent => ({
+    ...{ v: EVENT_VERSION, runId: "a", seq: 1, time: 1_700_000_000_001, type: "message", to: [] },
+    message: {
+      ...{ id: "user#1", content: "", role: "user", causeBy: "UserRequirement", sentFrom: "", sendTo: ["<all>"] },
+      ...{
+        parents: [],
+        timestamp: 1,
+        metadata: {},
+        files: [{ name: "a.bin", type: "application/octet-stream", size: bytes.length, hash }],
+      },
+    },
+  });
+
+  check("Journal.K17 a file, where the journal keeps some, comes back byte for byte, to its own run alone", async (journal) => {
+    if (journal.keepFile === undefined || journal.file === undefined) return;
+    const { file, keepFile } = journal;
+    const epoch = await filled(journal, "a", 1);
+    const other = await filled(journal, "b", 1);
+    await journal.keepFile("a", epoch, "1", bytes);
+    await journal.keepFile("a", epoch, "1", bytes);
+    await journal.keepFile("b", other, "2", new Uint8Array());
+    expect([...((await journal.file("a", "1")) ?? [])]).toEqual([...bytes]);
+    expect([await journal.file("b", "1"), await journal.file("a", "2"), [...((await journal.file("b", "2")) ?? [1])]]).toEqual([
+      ...[undefined, undefined, []],
+    ]);
+    expect(await codeOf(() => file.call(journal, "c", "1"))).toBe("RUN_UNKNOWN");
+    expect(await codeOf(() => keepFile.call(journal, "a", epoch + 1_000, "3", bytes))).toBe("EPOCH_STALE");
+  });
+
+  check("Journal.K17 files go with their run, and with the events that name them", async (journal) => {
+    if (journal.keepFile === undefined || journal.file === undefined) return;
+    const epoch = await filled(journal, "a", 1);
+    await journal.keepFile("a", epoch, "1", bytes);
+    await journal.keepFile("a", epoch, "2", bytes);
+    await journal.rewrite?.("a", epoch, [eventOf("a", 0), message("2")]);
+    if (journal.rewrite !== undefined)
+      expect([await journal.file("a", "1"), (await journal.file("a", "2"))?.length]).toEqual([undefined, bytes.length]);
+    await journal.remove("a");
+    await filled(journal, "a", 1);
+    expect(await journal.file("a", "2")).toBe(undefined);
+  });
+}
+
 export function argumentChecks({ check, expect }: Checks<Journal>): void {
   check("Journal.K16 an argument of another kind is refused, and changes nothing", async (journal) => {
     await filled(journal, "a", 2);

@@ -1,7 +1,18 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type Journal, newestRuns, type RunsPage } from "../../runtime/record/journal.ts";
-import { all, argumentChecks, erasureChecks, eventOf, filled, isOver, seqs, snapshotChecks, tallyCheck } from "./journal-parts.ts";
+import {
+  all,
+  argumentChecks,
+  erasureChecks,
+  eventOf,
+  fileChecks,
+  filled,
+  isOver,
+  seqs,
+  snapshotChecks,
+  tallyCheck,
+} from "./journal-parts.ts";
 import { checkContract, checksOf, codeOf, type Checks, type ContractKit } from "./contract-kit.ts";
 
 export type MakeJournal = () => Journal | Promise<Journal>;
@@ -17,6 +28,7 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * run. Journal.K12 `watch` yields at the start and after an append, and ends with its signal or its run. Journal.K13 `command` reaches the
  * owner. Journal.K14 the newest snapshot of a run is kept, for its owner alone. Journal.K15 `rewrite` replaces all events, for the owner
  * alone. Journal.K16 arguments of another type are refused.
+ * Journal.K17 files of a run are kept byte for byte, until the run or the events that name them are removed.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   checkContract("journalContract", kit, name, make);
@@ -34,6 +46,7 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
     commandChecks(checks);
     snapshotChecks(checks);
     erasureChecks(checks);
+    fileChecks(checks);
     argumentChecks(checks);
   });
 }
