@@ -138,7 +138,7 @@ function called(ctx: ActionContext, name: string, tool: Tool, args: Readonly<Rec
   const effect = async ({ signal, key, mode, step, ask, budget }: EffectDoor): Promise<ToolCalled> => {
     const steps = step as ToolContext["step"];
     const context: ToolContext = {
-      ...{ signal, key, mode, step: steps, ask, budget, clock: ctx.clock, progress: () => {} },
+      ...{ signal, key, mode, step: steps, ask, budget, clock: ctx.clock, progress: () => {}, file: ctx.file },
       get context() {
         return ctx.context;
       },

@@ -10,6 +10,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { calledHere } from "../model/ask.ts";
 import { ReplyBuilder } from "../model/attempt.ts";
 import type { ChatMessage, ImagePart, ToolCall } from "../model/chat-message.ts";
+import { partWords } from "../model/file-parts.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, FinishReason, Usage } from "../model/chat-model.ts";
 import { failureOf, modelError, type ModelErrorCode } from "../model/failure.ts";
 import type { ModelPrice } from "../model/price.ts";
@@ -31,6 +32,8 @@ export interface AiSdkOptions {
   readonly price?: ModelPrice | undefined;
   /** Tokens of one reply, where the model has a limit. */
   readonly maxOutputTokens?: number | undefined;
+  /** The media types of files that it reads. Default: `["image/*"]`. */
+  readonly takes?: readonly string[] | undefined;
   /** Options of providers, sent with each request: `{ anthropic: { thinking: { type: "enabled", budgetTokens: 2000 } } }`. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>> | undefined;
   readonly timeouts?: CallTimeouts | undefined;
@@ -39,6 +42,7 @@ export interface AiSdkOptions {
 const aiSdkOptions: Known<AiSdkOptions> = {
   price: kinds.price,
   maxOutputTokens: kinds.count,
+  takes: kinds.list(kinds.text),
   providerOptions: kinds.record(kinds.object),
   timeouts: kinds.checked,
 };
@@ -69,10 +73,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): ChatModel 
   checkGivenOptions("aiSdk", options, aiSdkOptions);
   checkTimeouts(options.timeouts);
   takes("aiSdk", "the model", model, aModel);
-  const { price, maxOutputTokens, providerOptions: extra, timeouts } = options;
+  const { price, maxOutputTokens, takes: taken, providerOptions: extra, timeouts } = options;
   const own: ChatModel = {
     id: model.modelId,
-    ...defined({ price, maxOutputTokens, extra, timeouts }),
+    ...defined({ price, maxOutputTokens, takes: taken, extra, timeouts }),
     async chat(request, o) {
       const reply = new ReplyBuilder(model.modelId);
       reply.add(await generated(model, request, extra, o));
@@ -204,9 +208,11 @@ function textPart(text: string): Part[] {
 }
 
 function picturePart(image: ImagePart, version: string): Part {
+  if ("hash" in image) return { type: "text", text: partWords(image) };
   const source = "url" in image ? { type: "url", url: new URL(image.url) } : { type: "data", data: image.data };
   const data = version === "v4" ? source : "url" in image ? new URL(image.url) : image.data;
-  return { type: "file", mediaType: "url" in image ? "image/*" : image.mediaType, data };
+  if ("url" in image) return { type: "file", mediaType: "image/*", data };
+  return { type: "file", mediaType: image.mediaType, data, ...defined({ filename: image.name }) };
 }
 
 function reasoningParts({ reasoning }: ChatMessage): readonly Part[] {

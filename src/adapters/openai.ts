@@ -54,6 +54,11 @@ export interface OpenAIOptions extends ServerOptions {
   /** The most tokens one reply of this model may have. */
   readonly maxOutputTokens?: number | undefined;
   /**
+   * The media types of files that this model reads. Default: `["image/*"]`; at OpenAI's own address also `application/pdf`, and for a model of
+   * sound (`audio` in its name) `audio/wav` and `audio/mpeg`.
+   */
+  readonly takes?: readonly string[] | undefined;
+  /**
    * The differences between its server's form and OpenAI's, such as `{ maxTokensField: "max_completion_tokens", omit: ["temperature"] }`. It
    * wins over what refusals teach. Default: learnt.
    */
@@ -69,6 +74,7 @@ const openAIOptions: Known<OpenAIOptions> = {
   extra: kinds.object,
   price: kinds.price,
   maxOutputTokens: kinds.count,
+  takes: kinds.list(kinds.text),
   dialect: kinds.checked,
   dropsRepeats: kinds.boolean,
   timeouts: kinds.checked,
@@ -102,6 +108,7 @@ export function openai(options: OpenAIOptions): ChatModel {
   const dialect = merged(knownDialect(server.baseURL, options.model), checkDialect(options.dialect));
   const connection = new Connection(server, wire, dialect);
   const { price, maxOutputTokens, extra, dropsRepeats, timeouts } = options;
+  const takes = options.takes ?? (server.isOpenAI ? ["image/*", "application/pdf", ...soundsOf(options.model)] : undefined);
   const model: ChatModel = {
     id: options.model,
     streams: server.streams,
@@ -110,6 +117,7 @@ export function openai(options: OpenAIOptions): ChatModel {
     ...(extra && { extra }),
     ...(dropsRepeats === undefined ? {} : { dropsRepeats }),
     ...(timeouts && { timeouts }),
+    ...(takes && { takes }),
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
   };
@@ -118,6 +126,11 @@ export function openai(options: OpenAIOptions): ChatModel {
     chat: (request, o) => calledHere(model).chat(request, o),
     stream: (request, o) => calledHere(model).stream(request, o),
   };
+}
+
+/** Other models of OpenAI refuse sound. */
+function soundsOf(model: string): readonly string[] {
+  return model.includes("audio") ? ["audio/wav", "audio/mpeg"] : [];
 }
 
 /** Lessons that one request may take: each costs a refused request. */

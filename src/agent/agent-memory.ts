@@ -32,8 +32,8 @@ export interface AgentMemory {
   done: boolean;
   nextAction: NextAction | undefined;
   answer: Answer | undefined;
-  /** Begins a task. Open calls of an earlier task get a result. */
-  setGoal(goal: string): Promise<void>;
+  /** Begins a task, with its files. Open calls of an earlier task get a result. */
+  setGoal(goal: string, images?: readonly ImagePart[]): Promise<void>;
   update(messages: readonly ChatMessage[]): Promise<void>;
   goal(): Promise<readonly ChatMessage[]>;
   /** All messages in order, goal included, as a new array. */

@@ -11,6 +11,10 @@ import { guardResult } from "../kernel/run-handle.ts";
 import { defined, isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
+import { type MessageFile, messageFiles } from "../message/file.ts";
+import type { MessageFields } from "../message/message.ts";
+import type { ImagePart } from "../model/chat-message.ts";
+import { partsOf } from "../model/file-parts.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
@@ -51,9 +55,11 @@ export interface AgentRunOptions {
   readonly signal?: AbortSignal;
   /** Values for the tools of this run: see {@link RunContext}. Default: none. */
   readonly context?: RunContext;
+  /** The files of the task, which the model reads: as those of a message. Default: none. */
+  readonly files?: MessageFields["files"];
 }
 
-const runOptions: Known<AgentRunOptions> = { signal: kinds.signal, context: kinds.object };
+const runOptions: Known<AgentRunOptions> = { signal: kinds.signal, context: kinds.object, files: kinds.checked };
 
 /** The events of a run. Every reader gets all of them from the start, except text and progress pieces, which late readers miss. */
 export interface AgentRun<O = unknown> extends AsyncIterable<AgentEvent> {
@@ -86,6 +92,8 @@ export class Agent<O = unknown> {
   readonly #options: AgentOptions;
   readonly #life = new Lifecycle();
   #memory: AgentMemory | undefined;
+  /** The files of its tasks by their hash. */
+  #files: Map<string, MessageFile> | undefined;
   #brain: Brain | undefined;
 
   /**
@@ -126,24 +134,23 @@ export class Agent<O = unknown> {
    * Works on a task until it has an answer; without a task it continues with the one it has. It begins at once and does not wait for
    * readers of its events. Inside a role pass the role's signal: another one would suspend the whole activation.
    *
-   * @throws UsageError `AGENT_RUNNING` while it runs
+   * @throws UsageError `AGENT_RUNNING` while it runs; `FILE_INVALID`, `FILE_TOO_LARGE`
    */
   run(task?: string, o: AgentRunOptions = {}): AgentRun<O> {
     takes("run of an agent", "task", task, orNothing(aText));
     checkKnownOptions("run of an agent", o, runOptions);
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
+    const files = o.files === undefined ? undefined : messageFiles(o.files);
+    for (const file of files ?? []) (this.#files ??= new Map()).set(file.hash, file);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
     const log = new EventLog(agentEventKinds);
     const ending = stopSignal(o.signal);
-    const result = this.#live(task, ending, { log, context: o.context });
+    const images = files && partsOf([{ files }]);
+    const result = this.#live(task, ending, { log, context: o.context, images });
     return guardResult({ result, stop: ending.stop, [Symbol.asyncIterator]: () => log.read() }, "agent.run(task)", agentResultMembers);
   }
 
-  async #live(
-    task: string | undefined,
-    { signal, end }: StopSignal,
-    { log, context }: { readonly log: EventLog<AgentEvent>; readonly context: RunContext | undefined },
-  ): Promise<AgentResult<O>> {
+  async #live(task: string | undefined, { signal, end }: StopSignal, { log, context, images }: LiveParts): Promise<AgentResult<O>> {
     this.#move("start", log);
     let run: BrainRun | undefined;
     let ended: Ended;
@@ -155,8 +162,8 @@ export class Agent<O = unknown> {
         if (event.type === "step.started") this.#move("step", log);
         log.add(event);
       };
-      run = this.#brain.work(this.memory, { tell, signal, ...defined({ context }) }, inner);
-      if (task !== undefined) await this.#begin(await untilAborted(run.judgedTask(task), signal), signal);
+      run = this.#brain.work(this.memory, { tell, signal, ...defined({ context, files: this.#files }) }, inner);
+      if (task !== undefined) await this.#begin(await untilAborted(run.judgedTask(task), signal), images, signal);
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed((await inner?.interruption()) ?? error, signal);
@@ -204,10 +211,16 @@ export class Agent<O = unknown> {
     });
   }
 
-  async #begin(task: string, signal: AbortSignal): Promise<void> {
+  async #begin(task: string, images: LiveParts["images"], signal: AbortSignal): Promise<void> {
     await untilAborted(closeAllCalls(this.memory), signal);
-    await untilAborted(this.memory.setGoal(task), signal);
+    await untilAborted(this.memory.setGoal(task, images), signal);
   }
+}
+
+interface LiveParts {
+  readonly log: EventLog<AgentEvent>;
+  readonly context: RunContext | undefined;
+  readonly images: readonly ImagePart[] | undefined;
 }
 
 interface Ended {

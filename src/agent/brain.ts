@@ -20,6 +20,7 @@ import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
 import { meterFor } from "../model/ask.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
+import { filesBefore, type TaskFiles } from "../model/file-parts.ts";
 import { InnerRun } from "../model/meter.ts";
 import { jitter } from "../model/retry.ts";
 import { readReply } from "../model/structured-output.ts";
@@ -93,14 +94,13 @@ export class Brain {
   }
 
   /** @param inner the run as a part of an activation or of a call of a tool @internal */
-  work(memory: AgentMemory, o: BrainRunOptions, inner: InnerRun | undefined): BrainRun {
+  work(memory: AgentMemory, o: BrainRunOptions & { readonly files?: TaskFiles }, inner: InnerRun | undefined): BrainRun {
     const { toolChoice = "auto", output: schema, steps, news, guards = [] } = this.#options;
     const output = zodOf(schema) as z.ZodType | undefined;
     const spender = this.#pool && new PoolSpender(this.#pool, { name: `agent ${freshStepKey()}`, paid: inner?.pools });
     const span = spanOf(o.signal, steps === undefined, () => void spender?.close());
     const context = this.#context(memory, span.signal, o, { spender, steps: steps ?? inner });
-    const { net, maxSteps } = this;
-    return new BrainRun({ net, memory, context, span, inner, maxSteps, output, toolChoice, news, guards });
+    return new BrainRun({ net: this.net, memory, context, span, inner, maxSteps: this.maxSteps, output, toolChoice, news, guards });
   }
 
   /** Undefined outside an activation and a tool call. @internal */
@@ -113,14 +113,14 @@ export class Brain {
   #context(
     memory: AgentMemory,
     signal: AbortSignal,
-    { tell = () => {}, context: given }: BrainRunOptions,
+    { tell = () => {}, context: given, files }: BrainRunOptions & { readonly files?: TaskFiles },
     { spender, steps: over }: { readonly spender: PoolSpender | undefined; readonly steps: StepPort | undefined },
   ): StepContext {
     const { model, systemPrompt, tokenLimit } = this.#options;
     const ending = cancellationOf(signal);
     const steps =
       over === undefined ? directSteps(signal, spender && (() => spender.attempts(ending))) : (spender?.over(over, ending) ?? over);
-    const policy = this.#policy(meterFor(model)?.policy);
+    const policy = this.#policy(meterFor(model)?.policy, files);
     this.#compaction ??= new Compaction(this.#options.compaction);
     const parts = { model, steps, policy, systemPrompt, memory, signal, tell, compaction: this.#compaction };
     const client = new ModelClient({ ...parts, blind: this.#blind, tally: new RunTally(tokenLimit), step: () => context.step });
@@ -131,10 +131,10 @@ export class Brain {
     return context;
   }
 
-  #policy(above: CallPolicy | undefined): CallPolicy {
+  #policy(above: CallPolicy | undefined, files: TaskFiles): CallPolicy {
     const { calls, clock = above?.clock ?? systemClock } = this.#options;
     const requirePrice = this.#pool !== undefined && this.#pool.isBinding !== false;
-    return policyWithin(above, { random: jitter(), requirePrice, ...calls, clock, limits: this.#limits });
+    return policyWithin(above, { random: jitter(), requirePrice, ...calls, clock, limits: this.#limits, ...filesBefore(files, above) });
   }
 }
 

@@ -7,7 +7,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
-import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
+import { ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, type Answer, isRemark, type NextAction, openCalls } from "./agent-memory.ts";
@@ -66,10 +66,10 @@ export class MessagesMemory implements AgentMemory {
     return this.#chat;
   }
 
-  setGoal(goal: string): Promise<void> {
+  setGoal(goal: string, images?: readonly ImagePart[]): Promise<void> {
     takes("MessagesMemory.setGoal", "goal", goal, aText);
     if (this.#goal !== undefined) this.#fill(this.#chat.messages, undefined);
-    this.#goal = ChatMessage.user(goal);
+    this.#goal = ChatMessage.user(goal, images && { images });
     this.#chat.add(this.#goal, { pin: true });
     this.done = false;
     this.nextAction = undefined;

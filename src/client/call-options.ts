@@ -2,7 +2,7 @@ import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
-import type { ContinueTerms, TeamChangeTerms } from "./wire.ts";
+import type { ContinueTerms, OutsideMessage, TeamChangeTerms } from "./wire.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -54,11 +54,18 @@ export const listOptions: Known<ListOptions> = { ...callOptions, limit: kinds.si
 export interface SayOptions extends ContinueCallOptions {
   /** The person who says it, as the tenant names them. The first words of a conversation decide whose it is. Default: no one in particular. */
   readonly user?: string;
+  /** Files that come with the words: at most 20, each with its bytes in base64. Default: none. */
+  readonly files?: OutsideMessage["files"];
   /** Called with notices, such as pieces of answers; some may be missing. Default: none are sent. */
   readonly onNotice?: (notice: RunNotice) => void;
 }
 
-export const sayOptions: Known<SayOptions> = { ...continueCallOptions, user: kinds.text, onNotice: kinds.function };
+export const sayOptions: Known<SayOptions> = {
+  ...continueCallOptions,
+  user: kinds.text,
+  files: kinds.list(kinds.object),
+  onNotice: kinds.function,
+};
 
 /** Options of watching a run. */
 export interface WatchOptions extends CallOptions {

@@ -199,7 +199,8 @@ export class RunClient {
    */
   async say(conversation: string, text: string, o: SayOptions = {}): Promise<SayResult> {
     takes("say of a client", "text", text, aText);
-    return talk(this, { conversation, message: { content: text, id: freshKey() } }, checked("say", o, sayOptions));
+    const { files } = checked("say", o, sayOptions);
+    return talk(this, { conversation, message: { content: text, id: freshKey(), ...(files === undefined ? {} : { files }) } }, o);
   }
 
   /** Answers a question and continues the run. @throws JournalError `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`, `QUESTION_UNKNOWN` */

@@ -39,7 +39,7 @@ export async function talk(client: RunClient, words: Words, o: SayOptions): Prom
 
 /** @returns the number of events of the run before the words */
 async function recorded(client: RunClient, { conversation, message }: Words, o: SayOptions): Promise<number> {
-  const { signal, user, onNotice: _onNotice, ...terms } = o;
+  const { signal, user, onNotice: _onNotice, files: _files, ...terms } = o;
   const call = signal === undefined ? {} : { signal };
   const by = user === undefined ? {} : { user };
   const known = await unlessCode(client.read(conversation, call), "RUN_UNKNOWN");
@@ -49,7 +49,8 @@ async function recorded(client: RunClient, { conversation, message }: Words, o: 
   }
   const { rounds, budget } = terms;
   const bounds = { ...(rounds === undefined ? {} : { rounds }), ...(budget === undefined ? {} : { budget }) };
-  const start = { ...bounds, ...by, idea: message.content, id: conversation };
+  const { content: idea, files } = message;
+  const start = { ...bounds, ...by, ...(files === undefined ? {} : { files }), idea, id: conversation };
   // Someone else may have begun it meanwhile, with other words.
   const starting = twice(() => client.start(start, call));
   const started = await unlessCode(starting, "RUN_IDEA_DIFFERS");

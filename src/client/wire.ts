@@ -27,8 +27,22 @@ const words = z.string().min(1).max(10_000_000);
 const user = z.string().min(1).max(200);
 const names = z.array(z.string().min(1).max(200)).max(1_000).readonly();
 
+const files = z
+  .array(
+    z.strictObject({
+      name: z.string().min(1).max(255),
+      type: z.string().min(1).max(200).exactOptional().describe("The media type. Default: by the ending of the name."),
+      data: z.string().describe("The bytes in base64."),
+    }),
+  )
+  .max(20)
+  .readonly()
+  .exactOptional()
+  .describe("Files of the message. The limit on the body of a request holds for them.");
+
 export const StartRequest = z.strictObject({
   idea: words,
+  files,
   id: runId.exactOptional().describe("Default: a new one, or one that follows from Idempotency-Key."),
   user: user
     .exactOptional()
@@ -53,6 +67,7 @@ export const ContinueTerms = TeamChangeTerms.extend({ ...bounds, reuse });
 
 export const OutsideMessage = z.strictObject({
   content: words,
+  files,
   sendTo: names.exactOptional().describe("Addresses. Default: the roles that watch the cause."),
   causeBy: z.string().min(1).max(200).exactOptional(),
   id: z

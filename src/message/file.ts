@@ -135,6 +135,18 @@ export function fileWords({ name, type, size }: Pick<MessageFile, "name" | "type
   return `(file ${name}, ${type}, ${unit}: ${why})`;
 }
 
+/** @throws UsageError `FILE_INVALID`, `FILE_UNKNOWN` */
+export async function readFile(
+  file: MessageFile,
+  files: ((hash: string) => Promise<Uint8Array | undefined>) | undefined,
+): Promise<Uint8Array> {
+  if (!isRecord(file) || typeof file.hash !== "string") throw invalid("a file of a message", file);
+  const bytes = (await loadFile(file)) ?? (await files?.(file.hash));
+  if (bytes !== undefined) return new Uint8Array(bytes);
+  const expected = `Expected a file of this run, got ${file.name}, whose bytes the run does not have`;
+  throw new UsageError("FILE_UNKNOWN", `${expected}. Give the file with its bytes: { name, data }.`);
+}
+
 const ADVICE = "Read it: { name, data: await readFile(path) }.";
 
 function invalid(expected: string, came: unknown): UsageError {

@@ -217,7 +217,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     });
   const stepped: SteppedModel = {
     id: model.id,
-    ...defined({ price: model.price, maxOutputTokens: model.maxOutputTokens }),
+    ...defined({ price: model.price, maxOutputTokens: model.maxOutputTokens, takes: model.takes }),
     streams: false,
     chat,
     async *stream(request, o) {

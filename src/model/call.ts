@@ -11,6 +11,7 @@ import type { Random } from "../kernel/random.ts";
 import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
+import { type FilesOf, hasParts, loaded, readable } from "./file-parts.ts";
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import { allLimits, type ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, isFree, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
@@ -52,6 +53,7 @@ export const callPolicy: Known<CallPolicy> = {
   requirePrice: kinds.boolean,
   logger: kinds.logger,
   onPrice: kinds.function,
+  files: kinds.function,
 };
 
 export function checkTuning(calls: CallTuning | undefined): void {
@@ -70,6 +72,8 @@ export interface CallPolicy extends CallTuning {
   readonly logger?: Logger | undefined;
   /** Called with the price of a call before the call; undefined if the price is unknown. */
   readonly onPrice?: ((model: string, price: ModelPrice | undefined) => void) | undefined;
+  /** Finds the bytes of files in a request. */
+  readonly files?: FilesOf | undefined;
 }
 
 /** Merges the policy of an enclosing run: its prices and limits also apply. */
@@ -112,13 +116,19 @@ function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requir
  * @throws ModelError see {@link ModelErrorCode}; `data.tries` is the number of tries. ControlError when the signal aborts or the budget is
  * reached.
  */
-export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
-  const plan = (model as PlannedModel)[PLAN]?.(request);
-  if (plan === undefined) return askOne(model, request, deps, heldFor(model, request, deps));
+export async function callModel(model: ChatModel, given: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
+  const forModel = (one: ChatModel): Promise<ChatRequest> => readable(one, given, deps.files);
+  const plan = (model as PlannedModel)[PLAN]?.(given);
+  if (plan === undefined) {
+    const request = hasParts(given) ? await forModel(model) : given;
+    return askOne(model, request, deps, heldFor(model, request, deps));
+  }
+  const requests = hasParts(given) ? await Promise.all(plan.map((one) => forModel(one.model))) : [];
   // Reserve the hold of the most expensive model, whichever one answers.
-  const hold = Math.max(...plan.map((one) => heldFor(one.model, request, deps)));
+  const hold = Math.max(...plan.map((one, nth) => heldFor(one.model, requests[nth] ?? given, deps)));
   const failed: string[] = [];
-  for (const { model: candidate, tries, next } of plan) {
+  for (const [nth, { model: candidate, tries, next }] of plan.entries()) {
+    const request = requests[nth] ?? given;
     const retry = tries === undefined ? deps.retry : { ...deps.retry, tries, outage: 0 };
     try {
       return { ...(await askOne(candidate, request, { ...deps, retry }, hold, candidate.id)), model: candidate.id };
@@ -147,7 +157,8 @@ function heldFor(model: ChatModel, request: ChatRequest, deps: CallDeps): number
 async function askOne(model: ChatModel, request: ChatRequest, deps: CallDeps, hold: number, planned?: string): Promise<ChatResponse> {
   const price = knownPrice(model, deps.prices);
   deps.onPrice?.(model.id, price);
-  const sent = boundedRequest(model, request, deps);
+  const bounded = boundedRequest(model, request, deps);
+  const sent = hasParts(bounded) ? await loaded(bounded, deps.files) : bounded;
   // A role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending =
     deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));

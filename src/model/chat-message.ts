@@ -8,10 +8,23 @@ import { canonicalJson, type Json, type JsonObject, unchanging } from "../kernel
 import { lazily } from "../kernel/lazily.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { fileWords } from "../message/file.ts";
 import type { Message } from "../message/message.ts";
+import { partsOf } from "./file-parts.ts";
 
-/** Base64 data with its media type, or an address. */
-export type ImagePart = { readonly mediaType: string; readonly data: string } | { readonly url: string };
+/** A file of a message, without its bytes. */
+export interface FilePart {
+  readonly mediaType: string;
+  readonly hash: string;
+  readonly name: string;
+  readonly size: number;
+}
+
+/** An image or another file: base64 data with its media type, an address, or a file that the run keeps. */
+export type ImagePart =
+  | { readonly mediaType: string; readonly data: string; readonly name?: string }
+  | { readonly url: string }
+  | { readonly mediaType: string; readonly hash: string; readonly name: string; readonly size: number };
 
 /** A model's call of a tool in the wire's form. `arguments` is JSON as the model wrote it. */
 export interface ToolCall {
@@ -86,8 +99,10 @@ function frozen(message: ChatMessage): ChatMessage {
 
 const messageShape = lazily(() => {
   const text = z.string();
+  const mediaType = text.regex(/^[\w.+-]{1,100}\/[\w.+-]{1,100}$/);
   const image = z.union([
-    z.object({ mediaType: text.regex(/^image\/[\w.+-]{1,100}$/), data: text.min(1) }),
+    z.object({ mediaType, data: text.min(1), name: text.exactOptional() }),
+    z.object({ mediaType, hash: text.min(1), name: text, size: z.number() }),
     z.object({ url: text.min(1) }),
   ]);
   const call = z.object({
@@ -213,7 +228,7 @@ function isMessage(value: unknown): boolean {
 
 /**
  * Turns a message into a chat message: `sender: content`, or the content alone without a sender. Ids and times are left out, because with them
- * a fork would pay for every call again. Every role but `system` and `assistant` becomes `user`, because servers know no others.
+ * a fork would pay for every call again. Its files are parts, which the model of a run reads. Every role but `system` and `assistant` becomes `user`, because servers know no others.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a value that is no message
  * @example
@@ -223,7 +238,11 @@ function isMessage(value: unknown): boolean {
  */
 export function toChat(message: Message): ChatMessage {
   takes("toChat", "message", message, object("a message", { role: aText, content: aText, sentFrom: aText }));
-  return { role: chatRoleOf(message.role), content: renderForPrompt(message) };
+  const role = chatRoleOf(message.role);
+  const content = renderForPrompt(message);
+  if (message.files === undefined) return { role, content };
+  if (role === "user") return { role, content, images: partsOf([message]) ?? [] };
+  return { role, content: [content, ...message.files.map((file) => fileWords(file, "only its name is here"))].join("\n\n") };
 }
 
 function chatRoleOf(role: string): ChatMessage["role"] {

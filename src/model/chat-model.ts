@@ -11,6 +11,8 @@ export interface ChatModel {
   readonly price?: ModelPrice;
   /** Tokens of one reply, if the provider has a limit. */
   readonly maxOutputTokens?: number;
+  /** The media types of files that it reads, such as `application/pdf` or `audio/*`; it gets words for others. Default: `["image/*"]`. */
+  readonly takes?: readonly string[];
   /** Default: those of the caller, else {@link DEFAULT_TIMEOUTS}. */
   readonly timeouts?: CallTimeouts;
   /** False if the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */

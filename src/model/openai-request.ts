@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../kernel/json.ts";
 import { defined, isRecord } from "../kernel/value-kind.ts";
 import { wellFormed } from "../kernel/value-text.ts";
 import { type ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "./chat-message.ts";
+import { partWords } from "./file-parts.ts";
 import type { ChatRequest, ReplyFormat, ToolSpec } from "./chat-model.ts";
 
 export interface WireForm {
@@ -119,11 +120,21 @@ function wellFormedJson(text: string): string {
 }
 
 function contentParts(text: string, images: readonly ImagePart[]): JsonObject[] {
-  const pictures = images.map((image) => {
-    const url = "url" in image ? image.url : `data:${image.mediaType};base64,${image.data}`;
-    return { type: "image_url", image_url: { url } };
-  });
-  return text === "" ? pictures : [{ type: "text", text }, ...pictures];
+  const parts = images.map(contentPart);
+  return text === "" ? parts : [{ type: "text", text }, ...parts];
+}
+
+const SOUNDS: Readonly<Record<string, string>> = { "audio/wav": "wav", "audio/mpeg": "mp3" };
+
+function contentPart(part: ImagePart): JsonObject {
+  if ("url" in part) return { type: "image_url", image_url: { url: part.url } };
+  if ("hash" in part) return { type: "text", text: partWords(part) };
+  const { mediaType, data, name = "file" } = part;
+  const url = `data:${mediaType};base64,${data}`;
+  const format = SOUNDS[mediaType];
+  if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } };
+  if (format !== undefined) return { type: "input_audio", input_audio: { data, format } };
+  return { type: "file", file: { filename: name, file_data: url } };
 }
 
 /** Models call tools by names that no tool may have and with arguments that are no JSON; servers refuse such calls in a conversation. */

@@ -89,6 +89,8 @@ export function holdFor(request: ChatRequest, price: ModelPrice, maxOutput: numb
   return Math.ceil(most / UNITS) as MicroUsd;
 }
 
+const nothing: readonly never[] = [];
+
 /** Parsed messages cannot change: most of a request was part of the one before. */
 const knownBytes = new WeakMap<ChatMessage, number>();
 
@@ -97,7 +99,9 @@ function inputBound({ messages, ...rest }: ChatRequest): number {
   for (const message of messages) {
     const bytes = knownBytes.get(message) ?? utf8Length(JSON.stringify(message));
     if (isParsedMessage(message)) knownBytes.set(message, bytes);
-    sum += bytes + (message.images?.length ?? 0) * IMAGE_TOKENS;
+    sum += bytes;
+    for (const part of message.images ?? nothing)
+      sum += IMAGE_TOKENS + ("size" in part && !part.mediaType.startsWith("image/") ? part.size : 0);
   }
   return sum;
 }

@@ -12,6 +12,7 @@ import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import { checkFields, createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
+import { partsOf } from "../model/file-parts.ts";
 import { meters } from "../model/meter.ts";
 import { Action, type InputsOf, isAction, noAction } from "./action.ts";
 import type { Human } from "./human.ts";
@@ -299,6 +300,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
       return this.#rc.message(content, all as MessageFields<P>);
     };
   }
+  get file(): RoleContext<S>["file"] {
+    return (file) => this.#rc.file(file);
+  }
   get issue(): RoleContext<S>["issue"] {
     return (message, cause = this.action) => this.#rc.issue(message, cause);
   }
@@ -331,8 +335,10 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
 
   #asking<T extends AskOptions>(o: T | undefined): T | undefined {
     const { model } = this.#does;
-    const isOther = model !== undefined && (o === undefined || (isRecord(o) && o.model === undefined));
-    return isOther ? ({ ...o, model } as T) : o;
+    const lacks = (option: keyof AskOptions): boolean => o === undefined || (isRecord(o) && o[option] === undefined);
+    const images = partsOf(this.news);
+    const withFiles = images !== undefined && lacks("images") ? ({ ...o, images } as T) : o;
+    return model !== undefined && lacks("model") ? ({ ...withFiles, model } as T) : withFiles;
   }
 
   #inside(door: EffectDoor): EffectDoor {

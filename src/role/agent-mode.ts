@@ -143,7 +143,11 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
   });
-  const run = agent.run(task, { signal: rc.signal, ...defined({ context: rc.given?.context }) });
+  const files = rc.news.flatMap((message) => message.files ?? []);
+  const run = agent.run(task, {
+    signal: rc.signal,
+    ...defined({ context: rc.given?.context, files: files.length === 0 ? undefined : files }),
+  });
   const calls: ChatMessage[] = [];
   let handed: GivenHandoff | undefined;
   for await (const event of run) {

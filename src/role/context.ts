@@ -13,6 +13,7 @@ import type { Plan } from "./plan.ts";
 import type { Task } from "../agent/task.ts";
 import type { ReactLoop } from "./react.ts";
 import type { RoleSpec } from "./role-spec.ts";
+import type { MessageFile } from "../message/file.ts";
 import type { Message, MessageFields, Receipt } from "../message/message.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -36,6 +37,7 @@ export interface RoleCard {
 export interface AskOptions {
   /** Added to the system prompt, after the role's own introduction. */
   readonly system?: string;
+  /** Default in an action: the files of its news. */
   readonly images?: readonly ImagePart[];
   /** Replaces the role's or the team's model. */
   readonly model?: ChatModel;
@@ -148,6 +150,8 @@ export interface RoleContext<S = CustomState> {
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T>;
   /** Returns a message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
+  /** Returns the bytes of a file of a message. @throws UsageError `FILE_UNKNOWN` for a file that this run does not have */
+  file(file: MessageFile): Promise<Uint8Array>;
   /** Returns a message made elsewhere as one of this activation: with its id, time and parents, and the message's explicit cause and sender. */
   issue(message: Message, cause?: string): Message;
   /** Issues a message and publishes it when the activation ends. The receipt lists its recipients. */

@@ -117,7 +117,8 @@ export class Environment {
     this.#log = new RunLog({ state, clock, mask, observer: announcer, ...recording });
     this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
     const { seed, signals } = state;
-    const asking = { clock, logger, seed, signals, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
+    const files: AnswererParts["files"] = (hash) => this.#log.files.read(hash);
+    const asking = { clock, logger, seed, signals, files, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
     this.#answerer = this.#answererWith(asking);
     this.engine = new Engine({
       log: this.#log,
@@ -145,7 +146,7 @@ export class Environment {
     });
   }
 
-  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell" | "signals">): Answerer {
+  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell" | "signals" | "files">): Answerer {
     return new Answerer({
       ...this.#options,
       ...parts,

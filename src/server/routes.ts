@@ -24,7 +24,9 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import { adviceOn } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
-import { type Journal, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
+import type { MessageFile } from "../message/file.ts";
+import { type Journal, newestRuns, readEvents, type RunInfo } from "../runtime/record/journal.ts";
+import { filesIn, keptFile } from "../runtime/record/run-files.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import { exportRun } from "../runtime/record/transfer.ts";
 import type { ServedRuns } from "./served-runs.ts";
@@ -127,6 +129,14 @@ export const ROUTES: readonly Route[] = [
     summary: "The run as lines of JSON, as `troupe runs export` writes it.",
     response: { status: 200, type: "application/x-ndjson" },
     answer: exportText,
+  },
+  {
+    method: "GET",
+    path: "/api/runs/:id/files/:hash",
+    name: "file",
+    summary: "A file of a message of the run, with its type; the hash is in the message.",
+    response: { status: 200, type: "application/octet-stream" },
+    answer: readFile,
   },
   {
     method: "POST",
@@ -274,6 +284,34 @@ async function olderRuns(journal: Journal, prefix: string, before: string | unde
 
 function unknownCursor(): UsageError {
   return new UsageError("CURSOR_UNKNOWN", "Expected the cursor of a former page, got another. List from the newest.");
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** What a browser could run is never shown as a page of the server. */
+async function readFile({ journal }: RouteParts, { runId, params, signal }: RouteRequest): Promise<Response> {
+  const { hash = "" } = params;
+  const file = await namedFile(journal, runId, hash, signal);
+  const bytes = file && (await keptFile(journal, runId, hash));
+  if (file === undefined || bytes === undefined)
+    throw new JournalError("FILE_UNKNOWN", `Expected the hash of a file of run ${runId}, got another. It is in the messages of the run.`);
+  const { name, type } = file;
+  const isShown = SHOWN.has(type);
+  const disposition = `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(name)}`;
+  return new Response(bytes as Uint8Array<ArrayBuffer>, {
+    headers: {
+      ...{ "content-type": type, "content-disposition": disposition, "x-content-type-options": "nosniff" },
+      "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    },
+  });
+}
+
+async function namedFile(journal: Journal, runId: string, hash: string, signal: AbortSignal): Promise<MessageFile | undefined> {
+  for await (const event of readEvents(journal, runId, { signal })) {
+    const file = filesIn(event).find((one) => one.hash === hash);
+    if (file !== undefined) return file;
+  }
+  return undefined;
 }
 
 /** An export counts as a stream: a client that reads slowly keeps a line of the record and the reading of the journal. */

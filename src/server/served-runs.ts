@@ -1,5 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { ControlError, DifferenceError, JournalError, UsageError, errorRecord } from "../kernel/errors.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type {
@@ -100,13 +101,14 @@ export class ServedRuns {
 
   /** Starts a run. @param key makes the request safe to repeat, where it names no id @throws JournalError `RUN_IDEA_DIFFERS`, and the errors of `Team.run` */
   start(account: TenantAccount, asked: StartRequest, key: string | undefined): Promise<StartedRun> {
-    const { idea, rounds = null, budget = null, user } = asked;
+    const { idea, files, rounds = null, budget = null, user } = asked;
     const id = this.#idFor(account, asked.id, key);
-    const request = hashOf(canonicalJson({ idea, rounds, budget, ...(user === undefined ? {} : { user }) }));
+    const request = hashOf(canonicalJson({ idea, rounds, budget, ...defined({ user, files }) }));
+    const said = messageOf({ content: idea, ...defined({ files }) });
     const scope = scopeOf(account, id, user);
     return this.#once(id, request, () =>
       this.#driven.drive(account, { runId: id, purpose: "start", idea }, (opened, common) =>
-        opened.team.run(idea, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
+        opened.team.run(said, { ...common, ...bounds(asked, opened), id, about: markedAbout(opened, account, request), scope }),
       ),
     );
   }

@@ -24,8 +24,8 @@ export function scopeOf({ name }: TenantAccount, conversation: string, user: str
 }
 
 export function messageOf({ content, user: _user, ...fields }: OutsideMessage): Message | string {
-  const { id, sendTo, causeBy } = fields;
-  const given = { ...(id && { id }), ...(sendTo && { sendTo }), ...(causeBy && { causeBy }) };
+  const { id, sendTo, causeBy, files } = fields;
+  const given = { ...(id && { id }), ...(sendTo && { sendTo }), ...(causeBy && { causeBy }), ...(files && { files }) };
   return Object.keys(given).length === 0 ? content : createMessage(content, given);
 }
 

@@ -4,7 +4,7 @@ import type { Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { defined } from "../kernel/value-kind.ts";
-import { createMessage, type Message } from "../message/message.ts";
+import { createMessage, type Message, type MessageFields } from "../message/message.ts";
 import { knownRun, readEvents } from "../runtime/record/journal.ts";
 import { NOTICE_TYPES, type RunNotice } from "../runtime/record/event.ts";
 import { readTally } from "../runtime/record/run-summary.ts";
@@ -27,11 +27,24 @@ export const conversationOptions: Known<ConversationOptions> = { rounds, budget,
 export interface TurnOptions extends Pick<ResumeOptions, "rounds" | "budget" | "limits" | "context" | "onTeamChange" | "signal" | "reuse"> {
   /** Called with notices, such as pieces of answers. Default: none are sent. */
   readonly onNotice?: (notice: RunNotice) => void;
+  /** Files that come with the words, if they are a string: as those of a message. Default: none. */
+  readonly files?: MessageFields["files"];
 }
 
 const { signal, reuse } = resumeOptions;
 
-const turnOptions: Known<TurnOptions> = { rounds, budget, limits, context, onTeamChange, signal, reuse, onNotice: kinds.function };
+const answerOptions: Known<Omit<TurnOptions, "files">> = {
+  rounds,
+  budget,
+  limits,
+  context,
+  onTeamChange,
+  signal,
+  reuse,
+  onNotice: kinds.function,
+};
+
+const turnOptions: Known<TurnOptions> = { ...answerOptions, files: kinds.checked };
 
 export interface ConversationParts {
   readonly team: Team;
@@ -77,7 +90,7 @@ export class Conversation {
    */
   async say(said: string | Message, o: TurnOptions = {}): Promise<SayResult> {
     checkKnownOptions("say", o, turnOptions);
-    const message = typeof said === "string" ? createMessage(said) : said;
+    const message = typeof said === "string" ? createMessage(said, defined({ files: o.files })) : said;
     const { events, user } = await this.#known();
     this.#assertUser(events, user);
     return heard(o, async (listen) =>
@@ -90,9 +103,9 @@ export class Conversation {
    *
    * @throws as {@link Team.answer}
    */
-  async answer(questionId: string, answer: Json, o: TurnOptions = {}): Promise<SayResult> {
+  async answer(questionId: string, answer: Json, o: Omit<TurnOptions, "files"> = {}): Promise<SayResult> {
     takes("answer of a conversation", "questionId", questionId, aText);
-    checkKnownOptions("answer of a conversation", o, turnOptions);
+    checkKnownOptions("answer of a conversation", o, answerOptions);
     const { events } = await this.#known();
     return heard(o, async (listen) => {
       const run = await this.#parts.team.answer(this.id, questionId, answer, this.#terms(o));
@@ -148,7 +161,7 @@ export class Conversation {
     return started(team.resume(this.id, terms), listen);
   }
 
-  #terms({ onNotice: _onNotice, ...o }: TurnOptions): ResumeOptions {
+  #terms({ onNotice: _onNotice, files: _files, ...o }: TurnOptions): ResumeOptions {
     const { user: _user, ...terms } = this.#options;
     return { ...terms, ...o };
   }

@@ -5,6 +5,7 @@ import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson, deepFreeze, textHash } from "../kernel/json.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { calledHere } from "../model/ask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
@@ -21,6 +22,8 @@ export interface ScriptedOptions {
   /** Default: nothing, so that tests of runs cost $0. */
   readonly price?: ModelPrice;
   readonly maxOutputTokens?: number;
+  /** The media types of files that it reads. Default: `["image/*"]`. */
+  readonly takes?: readonly string[];
   /** Milliseconds that the n-th answer (from 0) takes on `clock`. */
   readonly latency?: (n: number) => number;
   /** Needed with `latency`. */
@@ -31,6 +34,7 @@ const scriptedOptions: Known<ScriptedOptions> = {
   id: kinds.text,
   price: kinds.price,
   maxOutputTokens: kinds.count,
+  takes: kinds.list(kinds.text),
   latency: kinds.function,
   clock: kinds.clock,
 };
@@ -80,6 +84,7 @@ class Script implements ScriptedModel {
   readonly id: string;
   readonly price: ModelPrice;
   readonly maxOutputTokens?: number;
+  readonly takes?: readonly string[];
   readonly #replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer;
   readonly #options: ScriptedOptions;
   readonly #calls: ChatRequest[] = [];
@@ -90,6 +95,7 @@ class Script implements ScriptedModel {
     this.id = options.id ?? idOf(this.#replies);
     this.price = options.price ?? { input: 0, output: 0 };
     if (options.maxOutputTokens !== undefined) this.maxOutputTokens = options.maxOutputTokens;
+    if (options.takes !== undefined) this.takes = options.takes;
   }
 
   get calls(): readonly ChatRequest[] {
@@ -106,8 +112,8 @@ class Script implements ScriptedModel {
 
   /** The model as it answers outside of activations. */
   get #answering(): ChatModel {
-    const { id, price, maxOutputTokens } = this;
-    const own = { id, price, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
+    const { id, price, maxOutputTokens, takes: taken } = this;
+    const own = { id, price, ...defined({ maxOutputTokens, takes: taken }) };
     return { ...own, chat: (request, o) => this.#chat(request, o), stream: (request, o) => streamOf(this.#chat(request, o), o.signal) };
   }
 

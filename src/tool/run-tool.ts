@@ -10,6 +10,7 @@ import { type Hand, HandedOut } from "../kernel/handed-out.ts";
 import { isUntimed, type StepDoor, type StepPort, type StepSpec } from "../kernel/step.ts";
 import { defined, isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { type MessageFile, readFile } from "../message/file.ts";
 import { askModel, isStepped, missingModel } from "../model/ask.ts";
 import { unboundedPool } from "../model/budget-pool.ts";
 import type { CallPolicy } from "../model/call.ts";
@@ -167,6 +168,7 @@ class RunningTool {
       model: handed,
       ask: ((prompt: string, o?: AnyToolAsk) => hand("ask", this.#askModel(steps, own, prompt, o))) as ToolContext["ask"],
       step: stepIn({ step: (spec, effect) => hand(`step ${JSON.stringify(spec.name)}`, steps.step(spec, effect)) }),
+      file: (file: MessageFile) => hand("file", readFile(file, this.#policyOf(own)?.files)),
       get budget() {
         return door.attempts.budget ?? unboundedPool();
       },

@@ -5,6 +5,7 @@ import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { StepDoor, StepSpec } from "../kernel/step.ts";
+import type { MessageFile } from "../message/file.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
 import { checkPermission, type Permission } from "./permission.ts";
@@ -65,6 +66,8 @@ export interface ToolContext {
    */
   ask(prompt: string, o?: ToolAskOptions): Promise<string>;
   ask<T extends AnySchema>(prompt: string, o: ToolAskOptions & { readonly schema: T }): Promise<ValueOf<T>>;
+  /** Returns the bytes of a file of a message. @throws UsageError `FILE_UNKNOWN` for a file that the run does not have */
+  file(file: MessageFile): Promise<Uint8Array>;
   /** The budget that binds the call: for a run or an agent that the call starts, whose end by it does not end the run of the call. */
   readonly budget: BudgetPool;
   /** Undefined where no one can be asked. */

@@ -131,6 +131,7 @@ describe("a server that goes away", () => {
       mode: "live",
       step: () => Promise.reject(new Error("no step")),
       ask: () => Promise.reject(new Error("no model")),
+      file: () => Promise.reject(new Error("no file")),
       budget: budgetPool(usd(1)),
       context: {} as never,
       progress: () => {},

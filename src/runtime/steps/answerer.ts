@@ -9,6 +9,7 @@ import { askModel, missingModel, type SteppedModel, steppedModel } from "../../m
 import { type CallPolicy, type CallTuning, policyWithin } from "../../model/call.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
+import type { FilesOf } from "../../model/file-parts.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
 import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-text.ts";
@@ -38,6 +39,7 @@ export interface AnswererParts {
   readonly signals: RunState["signals"];
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
   readonly tell: Tell;
+  readonly files: FilesOf;
 }
 
 /** The role that asks, in one activation. */
@@ -75,6 +77,7 @@ export class Answerer {
       prices,
       requirePrice,
       logger,
+      files: parts.files,
       // Observed values are frozen, and the price may be an object of the program.
       onPrice: (model, price) => parts.tell("model.priced")?.({ type: "model.priced", model, price: structuredClone(price ?? null) }),
     };

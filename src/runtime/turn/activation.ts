@@ -15,6 +15,7 @@ import { Memory } from "../../memory/memory.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
 import { scopeInside } from "../../memory/memory-scope.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
+import { type MessageFile, readFile } from "../../message/file.ts";
 import type { Message, MessageFields, Receipt } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
@@ -337,6 +338,10 @@ export class Activation implements RoleContext, Meter {
 
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
     return this.#outbox.message(content, fields);
+  }
+
+  file(file: MessageFile): Promise<Uint8Array> {
+    return this.hand("file", readFile(file, this.policy.files));
   }
 
   issue(message: Message, cause?: string): Message {
