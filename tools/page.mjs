@@ -61,7 +61,7 @@ async function bundleScript() {
     external: (id) => id.startsWith("node:"),
     treeshake: { moduleSideEffects: (id) => id.endsWith("main.tsx") || id.includes("node_modules") },
     experimental: { attachDebugInfo: "none" },
-    plugins: [withoutZod],
+    plugins: [withoutZod, withoutFiles],
     onLog: (_, { message }) => {
       throw new Error(`The page of the inspector: ${message}`);
     },
@@ -88,6 +88,15 @@ const withoutZod = {
     id === "\0zod"
       ? `const refuse = () => { throw new Error("This page has no schemas."); };
     export const z = { lazy: () => undefined, object: refuse, array: refuse, prettifyError: refuse };`
+      : undefined,
+};
+
+/** Stands for the making of files, which needs the hashes of Node. The page makes no messages. */
+const withoutFiles = {
+  name: "without-files",
+  load: (id) =>
+    /[\\/]message[\\/]given-files\.ts$/.test(id)
+      ? `export const messageFiles = () => { throw new Error("This page makes no files."); }; export const hashOf = messageFiles;`
       : undefined,
 };
 

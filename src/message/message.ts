@@ -10,7 +10,8 @@ import { freshMessageId } from "../kernel/id.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./address.ts";
-import { type FileGiven, type MessageFile, messageFiles } from "./file.ts";
+import type { FileGiven, MessageFile } from "./file.ts";
+import { messageFiles } from "./given-files.ts";
 
 /**
  * The role of a message in a conversation: any string that is not empty. Models know the four suggested roles; any other one, such as a profile,

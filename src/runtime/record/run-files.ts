@@ -1,5 +1,6 @@
 import { JournalError, UsageError } from "../../kernel/errors.ts";
-import { bytesOf, hashOf, loadedBy, loadFile, type MessageFile } from "../../message/file.ts";
+import { bytesOf, loadedBy, loadFile, type MessageFile } from "../../message/file.ts";
+import { hashOf } from "../../message/given-files.ts";
 import type { Message } from "../../message/message.ts";
 import type { RunEvent, RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";

@@ -8,7 +8,7 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { kinds } from "../../kernel/option-kinds.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, shownText, thrownText } from "../../kernel/value-text.ts";
-import { hashOf } from "../../message/file.ts";
+import { hashOf } from "../../message/given-files.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { aJournal, aReadableJournal, type Journal, knownRun, type RunInfo, runInfo } from "./journal.ts";
