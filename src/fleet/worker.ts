@@ -3,6 +3,7 @@ import { MovedError } from "../kernel/control-errors.ts";
 import { errorRecord } from "../kernel/errors.ts";
 import { newestRuns } from "../runtime/record/journal.ts";
 import { defined } from "../kernel/value-kind.ts";
+import { parseMessage } from "../message/message.ts";
 import { unmetered } from "../model/meter.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { type LastEvent, lastOf } from "./growth.ts";
@@ -207,7 +208,9 @@ class FleetWorker implements Worker {
     const folder = workspaces && new DrivenFolder(runId, { workspaces, journal, every, clock, logger });
     const o = { signal: delivery.signal, onTeamChange, onOwned: "refuse", ...(folder && hooksOf(folder)) } as const;
     const isNew = events === 0 && idea !== undefined;
-    const begin = (): Run => (isNew ? team.run(idea, { ...o, id: runId, ...defined({ about, scope }) }) : team.resume(runId, o));
+    // The files of a job have their data.
+    const said = typeof idea === "object" && idea.files !== undefined ? parseMessage(idea) : (idea ?? "");
+    const begin = (): Run => (isNew ? team.run(said, { ...o, id: runId, ...defined({ about, scope }) }) : team.resume(runId, o));
     // A driver of this process may deliver the run while an activation of another run submits it.
     const run = unmetered(begin);
     for (const type of ["step.ended", "act.ended"] as const) run.on(type, () => slot.share());

@@ -60,6 +60,7 @@ export function copyOf(file: MessageFile, name: string = file.name): MessageFile
 /** Returns the files with their data, for another process. */
 export function withData(files: readonly MessageFile[]): readonly (MessageFile | FileGiven)[] {
   return files.map((file) => {
+    if ("data" in file) return file;
     const bytes = bytesOf(file);
     return bytes === undefined ? file : { name: file.name, type: file.type, data: Buffer.from(bytes).toString("base64") };
   });
@@ -79,8 +80,12 @@ export async function readFile(
   if (!isRecord(file) || typeof file.hash !== "string") throw invalidFile("a file of a message", file);
   const bytes = (await loadFile(file)) ?? (await files?.(file.hash));
   if (bytes !== undefined) return new Uint8Array(bytes);
-  const expected = `Expected a file of this run, got ${file.name}, whose bytes the run does not have`;
-  throw new UsageError("FILE_UNKNOWN", `${expected}. Give the file with its bytes: { name, data }.`);
+  throw unknownFile(file);
+}
+
+export function unknownFile({ name }: MessageFile): UsageError {
+  const expected = `Expected a file of this run, got ${name}, whose bytes the run does not have`;
+  return new UsageError("FILE_UNKNOWN", `${expected}. Give the file with its bytes: { name, data }.`);
 }
 
 const ADVICE = "Read it: { name, data: await readFile(path) }.";

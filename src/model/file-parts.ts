@@ -1,4 +1,5 @@
-import { bytesOf, fileWords, type MessageFile } from "../message/file.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { bytesOf, fileWords, type MessageFile, unknownFile } from "../message/file.ts";
 import type { ChatMessage, FilePart, ImagePart } from "./chat-message.ts";
 import type { ChatModel, ChatRequest } from "./chat-model.ts";
 
@@ -16,6 +17,17 @@ export function partsOf(messages: readonly { readonly files?: readonly MessageFi
   for (const { files } of messages)
     if (files !== undefined) (parts ??= []).push(...files.map(({ name, type, size, hash }) => ({ mediaType: type, name, size, hash })));
   return parts;
+}
+
+/** Returns a file with its bytes as a part. @param most limit on the characters of the base64 @throws UsageError `FILE_TOO_LARGE`, `FILE_UNKNOWN` */
+export function dataPart(file: MessageFile, most: number): ImagePart {
+  const { name, type, size } = file;
+  const bytes = bytesOf(file);
+  if (bytes === undefined) throw unknownFile(file);
+  const data = Buffer.from(bytes).toString("base64");
+  if (data.length <= most) return { mediaType: type, name, data };
+  const text = `Expected files of at most ${Math.floor(most * 0.75)} bytes in the result of a tool, got ${size} in ${name}. Write it to a file.`;
+  throw new UsageError("FILE_TOO_LARGE", text);
 }
 
 /** The files of the tasks of an agent by their hash. */

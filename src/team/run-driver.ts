@@ -6,6 +6,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import type { Scope } from "../kernel/scope.ts";
 import { defined, isList, isText } from "../kernel/value-kind.ts";
 import { checkScope } from "../memory/memory-scope.ts";
+import { withData } from "../message/file.ts";
 import { type Message, parseMessage } from "../message/message.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import { type Journal, knownRun } from "../runtime/record/journal.ts";
@@ -158,10 +159,18 @@ const aJob = object("the JSON of a job { runId, team, idea, about, scope, events
  */
 export function parseRunJob(given: unknown): RunJob {
   if (!fits(given, aJob)) throw misfit("OPTION_INVALID", "a run driver", "what was submitted", given, aJob);
-  const { runId, team, idea, about, scope, events, refusals } = jsonRoundTrip(given as RunJob);
+  const { runId, team, idea, about, scope, events, refusals } = jsonRoundTrip(withFileData(given as RunJob));
   checkScope("a job", scope);
   const said = idea === undefined || typeof idea === "string" ? idea : parseMessage(idea);
-  return deepFreeze({ runId, team, ...defined({ idea: said, about, scope, events, refusals }) });
+  // A driver passes the job on as JSON: the bytes of its files come with it.
+  return deepFreeze(withFileData({ runId, team, ...defined({ idea: said, about, scope, events, refusals }) }));
+}
+
+/** Returns a job whose files have their bytes. */
+function withFileData(job: RunJob): RunJob {
+  const { idea } = job;
+  if (typeof idea !== "object" || !isList(idea?.files)) return job;
+  return { ...job, idea: { ...idea, files: withData(idea.files) } as Message };
 }
 
 /** Options of {@link Team.submit}. */

@@ -4,7 +4,9 @@ import type { Json } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { isRecord, isText } from "../kernel/value-kind.ts";
 import { thrownText, valueText, wellFormed } from "../kernel/value-text.ts";
+import { messageFiles } from "../message/given-files.ts";
 import type { ImagePart } from "../model/chat-message.ts";
+import { dataPart } from "../model/file-parts.ts";
 import { cutText, grouped } from "./shown-text.ts";
 import type { Tool } from "./tool.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";
@@ -131,7 +133,7 @@ const MAX_IMAGES = 16;
 const MAX_IMAGE = 7_000_000;
 const MAX_DATA = 1_000_000;
 const MAX_NOTE = 2_000;
-const FIELDS = new Set(["output", "error", "images", "system", "data"]);
+const FIELDS = new Set(["output", "error", "images", "files", "system", "data"]);
 
 const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
   z.union([
@@ -143,6 +145,10 @@ const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
         .regex(/^(?:https?:\/\/|data:image\/)/i),
     }),
   ]),
+);
+
+const fileSchema: () => z.ZodType = lazily(() =>
+  z.strictObject({ mediaType: z.string().regex(/^[\w.+-]{1,100}\/[\w.+-]{1,100}$/), data: z.base64().max(MAX_IMAGE), name: z.string() }),
 );
 
 /** A tool's answer, of any kind, as a result of bounded size in plain JSON. @param limit characters of the output and of the error */
@@ -163,9 +169,9 @@ function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> 
   if (!isRecord(answer)) return false;
   const names = Object.keys(answer);
   if (!names.every((name) => FIELDS.has(name))) return false;
-  const { output, error, images } = answer as Readonly<Record<string, unknown>>;
+  const { output, error, images, files } = answer as Readonly<Record<string, unknown>>;
   if (error !== undefined && error !== null && typeof error !== "string") return false;
-  return output !== undefined || typeof error === "string" || Array.isArray(images);
+  return output !== undefined || typeof error === "string" || Array.isArray(images) || Array.isArray(files);
 }
 
 /** A value of another process may be anything. */
@@ -173,21 +179,27 @@ function isPlainResult(value: unknown): value is ToolResult {
   if (!isRecord(value) || !Object.keys(value).every((name) => FIELDS.has(name))) return false;
   const { error, system, images = [] } = value as Readonly<Record<string, unknown>>;
   if (![error, system].every((text) => text === undefined || isText(text))) return false;
-  return Array.isArray(images) && images.every((image: unknown) => imageSchema().safeParse(image).success);
+  return (
+    Array.isArray(images) &&
+    images.every((image: unknown) => imageSchema().safeParse(image).success || fileSchema().safeParse(image).success)
+  );
 }
 
-function boundedResult({ output, error, images, system, data }: Readonly<Record<string, unknown>>, limit: number): ToolResult {
+function boundedResult({ output, error, images, files, system, data }: Readonly<Record<string, unknown>>, limit: number): ToolResult {
   const pictures = picturesIn(images);
+  const given = filesIn(files);
+  const shown = [...pictures.kept, ...given.kept];
   const more = data === undefined ? undefined : plainValue(data, MAX_DATA);
   const notes = [
     ...(typeof system === "string" ? [wellFormed(system)] : []),
     ...(pictures.leftOut === 0 ? [] : [`${pictures.leftOut} pictures were left out: they are too large, too many, or none.`]),
+    ...(given.refused === undefined ? [] : [`The files were left out. ${given.refused}`]),
     ...(more?.isCut === true ? [`The data is longer than ${MAX_DATA} characters and was left out.`] : []),
   ];
   return {
     ...outputOf(output, limit),
     ...(typeof error === "string" ? { error: plainText(error, limit) } : {}),
-    ...(pictures.kept.length === 0 ? {} : { images: pictures.kept }),
+    ...(shown.length === 0 ? {} : { images: shown }),
     ...(notes.length === 0 ? {} : { system: cutText(notes.join("\n"), MAX_NOTE) }),
     ...(more === undefined || more.isCut ? {} : { data: more.value }),
   };
@@ -210,6 +222,16 @@ function picturesIn(images: unknown): { readonly kept: readonly ImagePart[]; rea
     return parsed.success ? [parsed.data] : [];
   });
   return { kept, leftOut: images.length - kept.length };
+}
+
+function filesIn(given: unknown): { readonly kept: readonly ImagePart[]; readonly refused?: string } {
+  if (given === undefined) return { kept: [] };
+  try {
+    const kept = (messageFiles(given) ?? []).map((file) => dataPart(file, MAX_IMAGE));
+    return { kept };
+  } catch (error) {
+    return { kept: [], refused: wordsOfThrown(error) };
+  }
 }
 
 const OUTCOMES = ["ok", "failed", "timeout", "invalid"] as const;

@@ -4,6 +4,7 @@ import { aText, either, listOf, object, orNothing, type Shape, takes } from "../
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import { unlessMapped } from "../kernel/mapped.ts";
+import type { FileGiven } from "../message/file.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import { cutText } from "./shown-text.ts";
 
@@ -13,6 +14,8 @@ export interface ToolResult {
   /** The reason why the tool failed, in words that the model can act on. */
   readonly error?: string;
   readonly images?: readonly ImagePart[];
+  /** Files that a tool returns, with their bytes or base64. The model that takes them reads them; the result has them among `images`. */
+  readonly files?: readonly FileGiven[];
   /** A note of the system, such as that something was left out. */
   readonly system?: string;
   /** For programs. A model reads it only without output and error. */
@@ -27,7 +30,7 @@ export function toolOutput(output: Json, index: number, list: readonly Json[]): 
 export function toolOutput(output: Json, given?: Omit<ToolResult, "output" | "error"> | number, list?: readonly Json[]): ToolResult {
   const more = unlessMapped(given, list, {});
   takes("toolOutput", "what goes with the output", more, aToolResult);
-  checkKnownOptions("toolOutput", more, kinds.each(kinds.checked, "images", "system", "data"));
+  checkKnownOptions("toolOutput", more, kinds.each(kinds.checked, "images", "files", "system", "data"));
   return { ...more, output };
 }
 
@@ -38,7 +41,7 @@ export function toolFailure(error: string, given?: Omit<ToolResult, "error"> | n
   const more = unlessMapped(given, list, {});
   takes("toolFailure", "error", error, aText);
   takes("toolFailure", "what goes with the error", more, aToolResult);
-  checkKnownOptions("toolFailure", more, kinds.each(kinds.checked, "output", "images", "system", "data"));
+  checkKnownOptions("toolFailure", more, kinds.each(kinds.checked, "output", "images", "files", "system", "data"));
   return { ...more, error };
 }
 
