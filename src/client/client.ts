@@ -271,6 +271,12 @@ export class RunClient {
     return (await this.#send("GET", pathOf(runId, "export"), checked("export", o, callOptions))).text();
   }
 
+  /** Returns the bytes of a file of a message. @throws JournalError `FILE_UNKNOWN` */
+  async file(runId: string, hash: string, o: CallOptions = {}): Promise<Uint8Array> {
+    const response = await this.#send("GET", pathOf(runId, "files", hash), checked("file", o, callOptions));
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
   async *#connect(path: string, from: number, o: WatchOptions): AsyncGenerator<RunEvent | "connected" | "alive" | "end", void> {
     const silence = new AbortController();
     const letGo = abortWith(silence, o.signal);

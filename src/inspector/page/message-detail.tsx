@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals";
+import type { MessageFile } from "../../message/file.ts";
 import { messageDetail, type Recipient } from "../view/detail.ts";
 import type { SentFact } from "../view/run-facts.ts";
 import { shownLine } from "../view/shown-text.ts";
 import { momentOf } from "../view/run-terms.ts";
 import type { ClockKind } from "../../runtime/schedulers/scheduler.ts";
-import { momentText } from "./amounts.ts";
-import { Button, Choose, Facts, Form, JsonView, Part, TextField, TextView, useTask } from "./controls.tsx";
+import { pictureUrl } from "../view/file-history.ts";
+import { counted, momentText } from "./amounts.ts";
+import { Button, Choose, Facts, Fault, Form, JsonView, Part, TextField, TextView, useTask } from "./controls.tsx";
 import { ActivationLine, CauseList, clockFact, MessageLine, RoleLink, senderOf } from "./detail-parts.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
@@ -43,6 +45,15 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
       <Part title="Content">
         <TextView text={message.content} label="Content of the message" />
       </Part>
+      {message.files !== undefined && (
+        <Part title="Files">
+          <ul class="lines tight">
+            {message.files.map((file) => (
+              <FileLine key={file.hash} run={run} source={source} file={file} />
+            ))}
+          </ul>
+        </Part>
+      )}
       {message.instructContent !== undefined && message.instructContent !== null && (
         <Part title="Typed content">
           <JsonView value={message.instructContent} label="Typed content of the message" />
@@ -63,6 +74,37 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
       <CauseList run={run} start={{ kind: "message", index: sent.index }} />
       <ForkForm key={message.id} run={run} source={source} sent={sent} />
     </>
+  );
+}
+
+interface FileLineProps extends Pick<MessageViewProps, "run" | "source"> {
+  readonly file: MessageFile;
+}
+
+/** A picture is shown on request, because it may be large. What it is follows from its bytes. */
+function FileLine({ run, source, file }: FileLineProps) {
+  const url = useSignal<string | undefined>(undefined);
+  const { fault, start, isBusy } = useTask();
+  const { file: read } = source;
+  const show = async (): Promise<void> => {
+    url.value = pictureUrl((await read?.(run.id, file.hash)) ?? "");
+  };
+  const name = shownLine(file.name, 200);
+  return (
+    <li>
+      <span>{name}</span> <span class="soft small">{`${shownLine(file.type, 100)}, ${counted(file.size)} bytes`}</span>{" "}
+      {read !== undefined && file.type.startsWith("image/") && url.value === undefined && (
+        <Button disabled={isBusy} onClick={() => start(show)}>
+          Show
+        </Button>
+      )}
+      <Fault text={fault} />
+      {url.value !== undefined && (
+        <figure class="file-picture">
+          <img src={url.value} alt={name} />
+        </figure>
+      )}
+    </li>
   );
 }
 

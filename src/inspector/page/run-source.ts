@@ -41,6 +41,8 @@ export interface RunSource {
   /** A page of the list of runs, the newest first. @param cursor `next` of the page before */
   runs(cursor: string | undefined, signal: AbortSignal): Promise<RunPage>;
   standing(run: string, signal: AbortSignal): Promise<RunStanding>;
+  /** Returns the base64 of a file of a run. Undefined where files are not kept. */
+  readonly file?: (run: string, hash: string) => Promise<string>;
   /** Passes on every event of a run from its first until the signal aborts. */
   watch(run: string, watcher: RunWatcher, signal: AbortSignal): Promise<void>;
 }
@@ -57,6 +59,11 @@ export async function liveSource(client: RunClient, signal: AbortSignal): Promis
     async standing(run, aborted) {
       const summary = await client.read(run, { signal: aborted });
       return { summary, questions: summary.questions ?? [] };
+    },
+    async file(run, hash) {
+      let text = "";
+      for (const byte of await client.file(run, hash)) text += String.fromCharCode(byte);
+      return btoa(text);
     },
     watch: (run, watcher, aborted) => watch(client, run, watcher, aborted),
   };

@@ -156,7 +156,7 @@ export const agents: Readonly<Record<string, Door>> = {
       terminate: true,
     },
   ],
-  "Agent.run": () => ["task", { signal: is.signal() }],
+  "Agent.run": () => ["task", { signal: is.signal(), files: or([{ name: "a.txt", data: "aGk=" }], 5, "x", {}, [5]) }],
   "Lifecycle.move": () => ["start", () => {}],
   "new PlanningFlow": () => [
     {

@@ -149,6 +149,7 @@ export const core: Readonly<Record<string, Door>> = {
       timestamp: or(5, "x", {}, Number.NaN),
       metadata: or({ a: 1 }, 5, "x", [5]),
       priority: real(1),
+      files: or([{ name: "a.txt", data: "aGk=" }], 5, "x", {}, [5], ["./a.txt"]),
     },
   ],
   parseMessage: () => [or({ content: "x" }, 5, null, [5])],

@@ -92,7 +92,7 @@ export const adapters: Readonly<Record<string, Door>> = {
   route: () => [or(() => scriptedModel([]), 5, "x", null, {}), "route"],
   aiSdk: () => [
     whole(aiSdkModel),
-    { price, maxOutputTokens: 5, providerOptions: { p: any({}) }, timeouts: { firstByte: 5, silence: 5, call: 5 } },
+    { price, maxOutputTokens: 5, takes: ["image/*"], providerOptions: { p: any({}) }, timeouts: { firstByte: 5, silence: 5, call: 5 } },
   ],
   debugMemory: () => [[is.message()]],
   exportSnapshot: () => [whole(new Memory()), { clock: is.clock() }],
@@ -129,6 +129,7 @@ export const adapters: Readonly<Record<string, Door>> = {
       extra: { a: any(1) },
       price,
       maxOutputTokens: 5,
+      takes: ["image/*"],
       dialect: { maxTokensField: "max_tokens" },
       dropsRepeats: true,
       timeouts: { firstByte: 5, silence: 5, call: 5 },

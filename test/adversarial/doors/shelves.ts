@@ -31,7 +31,10 @@ export const shelves: Readonly<Record<string, Door>> = {
   readField: () => [field(), "x"],
   checkAnswer: () => [or({ kind: "choices", choices: [{ value: "x" }] }, 5, "x", null, [5]), any("x")],
   faultsText: () => [[data({ path: "a", text: "t" })]],
-  scriptedModel: () => [or(["ok"], 5, null, {}), { id: "i", price, maxOutputTokens: 5, latency: () => 1, clock: is.clock() }],
+  scriptedModel: () => [
+    or(["ok"], 5, null, {}),
+    { id: "i", price, maxOutputTokens: 5, takes: ["image/*"], latency: () => 1, clock: is.clock() },
+  ],
   cassetteJournal: () => [cassette()],
   readCassette: () => ["/dev/null/nowhere"],
   saveCassette: () => [is.journal(), "r", "/dev/null/nowhere"],
