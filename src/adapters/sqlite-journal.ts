@@ -133,12 +133,12 @@ export class SqliteJournal implements Journal {
     return this.#ask((db) => runTable.newestSnapshot(db, runId));
   }
 
-  async keepFile(runId: string, epoch: number, hash: string, bytes: Uint8Array): Promise<void> {
-    await this.#commits.commit((db) => runTable.keepFile(db, runId, epoch, hash, bytes));
+  async keepFile(runId: string, epoch: number, digest: string, bytes: Uint8Array): Promise<void> {
+    await this.#commits.commit((db) => runTable.keepFile(db, runId, epoch, digest, bytes));
   }
 
-  file(runId: string, hash: string): Promise<Uint8Array | undefined> {
-    return this.#ask((db) => runTable.fileOf(db, runId, hash));
+  file(runId: string, digest: string): Promise<Uint8Array | undefined> {
+    return this.#ask((db) => runTable.fileOf(db, runId, digest));
   }
 
   async remove(runId: string): Promise<void> {

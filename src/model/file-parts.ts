@@ -74,7 +74,7 @@ export async function readable({ takes = TAKEN }: ChatModel, request: ChatReques
 export async function loaded(request: ChatRequest, files: FilesOf | undefined): Promise<ChatRequest> {
   return withParts(request, async (message, images) => {
     if (!images.some((part) => "hash" in part)) return message;
-    const parts = await Promise.all(images.map((part) => ("hash" in part ? withBytes(part, files) : part)));
+    const parts = await Promise.all(images.map(async (part) => ("hash" in part ? withBytes(part, files) : part)));
     const { images: _images, content = "", ...rest } = message;
     const gone = parts.flatMap((part) => ("hash" in part ? [partWords(part)] : []));
     const kept = parts.filter((part) => !("hash" in part));
@@ -87,7 +87,7 @@ async function withParts(
   request: ChatRequest,
   change: (message: ChatMessage, images: readonly ImagePart[]) => Promise<ChatMessage>,
 ): Promise<ChatRequest> {
-  const messages = await Promise.all(request.messages.map((one) => (one.images === undefined ? one : change(one, one.images))));
+  const messages = await Promise.all(request.messages.map(async (one) => (one.images === undefined ? one : change(one, one.images))));
   return messages.every((message, nth) => message === request.messages[nth]) ? request : { ...request, messages };
 }
 

@@ -97,14 +97,15 @@ export interface RunRecord {
   readonly own: OwnRun | undefined;
   readonly owned: OwnedRun | undefined;
   readonly snapshots: RunBacking["snapshots"];
+  readonly filesOf: RunBacking["filesOf"];
 }
 
 export function recordOf({ journal, clock = systemClock }: EnvironmentOptions, backing: RunBacking, state: RunState): RunRecord {
-  const { owned, snapshots } = backing;
+  const { owned, snapshots, filesOf } = backing;
   const isOwn = owned === undefined && backing.state === undefined && journal !== undefined;
   const own = backing.own ?? (isOwn ? new OwnRun(journal, state.runId) : undefined);
-  if (own === undefined) return { own, owned, snapshots };
-  return { own, owned: own.owned, snapshots: { clock, every: EVENTS_BETWEEN, last: own.last } };
+  if (own === undefined) return { own, owned, snapshots, filesOf };
+  return { own, owned: own.owned, filesOf, snapshots: { clock, every: EVENTS_BETWEEN, last: own.last } };
 }
 
 export function writerOf({ owned, snapshots }: RunRecord, state: RunState, warn: SnapshotWriterParts["warn"]): SnapshotWriter | undefined {

@@ -113,12 +113,10 @@ export class Environment {
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const announcer = new Announcer({ observers: this.#observers, memories: this.memories, logger, mask, grew: backing.grew });
-    const recording = { owned: record.owned, filesOf: backing.filesOf, snapshots: writerOf(record, state, warn) };
-    this.#log = new RunLog({ state, clock, mask, observer: announcer, ...recording });
+    this.#log = new RunLog({ ...record, state, clock, mask, observer: announcer, snapshots: writerOf(record, state, warn) });
     this.#opening = (backing.opens ?? backing.state === undefined) ? openingOf(this.#log, this.#hired, options.scheduler) : undefined;
     const { seed, signals } = state;
-    const files: AnswererParts["files"] = (hash) => this.#log.files.read(hash);
-    const asking = { clock, logger, seed, signals, files, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
+    const asking = { clock, logger, seed, signals, requirePrice: backing.requirePrice ?? false, tell: announcer.telling };
     this.#answerer = this.#answererWith(asking);
     this.engine = new Engine({
       log: this.#log,
@@ -146,10 +144,11 @@ export class Environment {
     });
   }
 
-  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell" | "signals" | "files">): Answerer {
+  #answererWith(parts: Pick<AnswererParts, "clock" | "logger" | "seed" | "requirePrice" | "tell" | "signals">): Answerer {
     return new Answerer({
       ...this.#options,
       ...parts,
+      files: (hash) => this.#log.files.read(hash),
       company: { description: this.description, colleagues: (teamAt) => this.#hired.namesAt(teamAt) },
       isPlayedByModel: (name, teamAt) => this.#hired.roleAt(name, teamAt)?.human === false,
     });

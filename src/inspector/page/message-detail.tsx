@@ -45,15 +45,7 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
       <Part title="Content">
         <TextView text={message.content} label="Content of the message" />
       </Part>
-      {message.files !== undefined && (
-        <Part title="Files">
-          <ul class="lines tight">
-            {message.files.map((file) => (
-              <FileLine key={file.hash} run={run} source={source} file={file} />
-            ))}
-          </ul>
-        </Part>
-      )}
+      <FileList run={run} source={source} files={message.files ?? []} />
       {message.instructContent !== undefined && message.instructContent !== null && (
         <Part title="Typed content">
           <JsonView value={message.instructContent} label="Typed content of the message" />
@@ -74,6 +66,19 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
       <CauseList run={run} start={{ kind: "message", index: sent.index }} />
       <ForkForm key={message.id} run={run} source={source} sent={sent} />
     </>
+  );
+}
+
+function FileList({ files, ...rest }: Pick<MessageViewProps, "run" | "source"> & { readonly files: readonly MessageFile[] }) {
+  if (files.length === 0) return null;
+  return (
+    <Part title="Files">
+      <ul class="lines tight">
+        {files.map((file) => (
+          <FileLine key={file.hash} file={file} {...rest} />
+        ))}
+      </ul>
+    </Part>
   );
 }
 
