@@ -17,16 +17,13 @@ const search = async (query: string): Promise<string> => `A page of ${query}.`;
 // #endregion
 
 // #region program
-const Research = defineAction({
-  name: "Research",
-  async run({ text, ask, step }) {
-    const { queries } = await ask(`Plan searches on: ${text}`, { schema: z.object({ queries: z.array(z.string()) }) });
-    const notes = queries.map(async (query) => {
-      const page = await step("search", { query }, () => search(query));
-      return ask(`Summarize for "${query}": ${page}`);
-    });
-    return ask(`Write a report on "${text}" from:\n${(await Promise.all(notes)).join("\n")}`);
-  },
+const Research = defineAction("Research", async ({ text, ask, step }) => {
+  const { queries } = await ask(`Plan searches on: ${text}`, { schema: z.object({ queries: z.array(z.string()) }) });
+  const notes = queries.map(async (query) => {
+    const page = await step("search", { query }, () => search(query));
+    return ask(`Summarize for "${query}": ${page}`);
+  });
+  return ask(`Write a report on "${text}" from:\n${(await Promise.all(notes)).join("\n")}`);
 });
 const team = new Team({ roles: [defineRole({ name: "Rosa", actions: [Research] })], model: openai({ model: "gpt-5-mini" }) });
 console.log((await team.run("Why is the sky blue?").result).output?.content);

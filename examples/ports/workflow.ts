@@ -8,13 +8,10 @@ process.env["OPENAI_BASE_URL"] = server.url;
 // #endregion
 
 // #region program
-const Publish = defineAction({
-  name: "Publish",
-  async run({ text, ask, waitFor }) {
-    const draft = await ask(`Write a line about ${text}.`);
-    const answer = await waitFor("review");
-    return answer === "yes" ? `Published: ${draft}` : "Rejected.";
-  },
+const Publish = defineAction("Publish", async ({ text, ask, waitFor }) => {
+  const draft = await ask(`Write a line about ${text}.`);
+  const answer = await waitFor("review");
+  return answer === "yes" ? `Published: ${draft}` : "Rejected.";
 });
 const team = new Team({ roles: [defineRole({ name: "Wim", actions: [Publish] })], model: openai({ model: "gpt-5-mini" }) });
 console.log((await team.run("the sea", { id: "line-1" }).result).status);

@@ -122,8 +122,8 @@ function isActionName(value: unknown): value is string {
 }
 
 /**
- * Makes an action from its parts. Without `run` it asks its model, or else the role's, with `prompt`, for the `output` schema if there is one.
- * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
+ * Makes an action from its parts, or from a name and a function. Without `run` it asks its model, or else the role's, with `prompt`, for the
+ * `output` schema if there is one. Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
  * @throws UsageError `ACTION_INVALID` for an empty name or a part of the wrong type; `OPTION_UNKNOWN`
  * @example
@@ -135,13 +135,17 @@ function isActionName(value: unknown): value is string {
  *   output: z.object({ title: z.string(), body: z.string() }),
  *   prompt: (ctx) => `Write a short article on: ${ctx.text}`,
  * });
+ * export const Shout = defineAction("Shout", (ctx) => ctx.text.toUpperCase());
  */
+export function defineAction(name: string, run: (ctx: ActionContext) => Awaitable<Produced<unknown>>): Action;
 export function defineAction<S extends AnySchema = AnySchema, const N extends readonly Address[] = readonly [], T = CustomState>(
   options: ActionOptions<S, N, T>,
-): Action<ValueOf<S>, N> {
+): Action<ValueOf<S>, N>;
+export function defineAction(first: string | ActionOptions<AnySchema, readonly Address[]>, run?: Action["run"]): Action {
+  const options = typeof first === "string" && typeof run === "function" ? { name: first, run } : first;
   if (typeof options !== "object" || options === null) {
     const expected = `Expected the parts of an action, got ${valueText(options)}`;
-    throw new UsageError("ACTION_INVALID", `${expected}. Write defineAction({ name, ... }).`);
+    throw new UsageError("ACTION_INVALID", `${expected}. Write defineAction({ name, ... }), or defineAction(name, (ctx) => ...).`);
   }
   takes("defineAction", "options", options, readable);
   const { name } = options;
@@ -149,7 +153,7 @@ export function defineAction<S extends AnySchema = AnySchema, const N extends re
   checkParts({ code: "ACTION_INVALID", owner, required: ["name"] }, options, actionParts);
   checkKnownOptions(`defineAction ${JSON.stringify(name)}`, options, actionNames);
   // From here the role's schema defines the state: hiring compares the two schemas.
-  return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
+  return Object.freeze(new DefinedAction(options as ActionOptions<AnySchema, readonly Address[]>));
 }
 
 class DefinedAction<S extends AnySchema, N extends readonly Address[]> extends Action<ValueOf<S>, N> {
