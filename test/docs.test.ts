@@ -69,7 +69,7 @@ function read(path: string): string {
 function codeTrouble(page: string, block: CodeBlock): string[] {
   const place = `${page}:${block.line}`;
   const [path = "", name] = block.from.split("#", 2);
-  if (!/^(examples\/(research\/)?|templates\/ts\/src\/)[\w.-]+\.ts$/.test(path))
+  if (!/^(examples\/(research\/|ports\/)?|templates\/ts\/src\/)[\w.-]+\.ts$/.test(path))
     return [`${place}: the fence must say where the code is run: \`\`\`ts examples/NN-name.ts#region`];
   if (!existsSync(join(root, path))) return [`${place}: ${path} does not exist`];
   const source = read(path);

@@ -273,11 +273,27 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "(file report.pdf, application/pdf, 19 bytes: this model cannot read it)",
     "table.csv",
   ],
+  "ports/agent-tool": ["Here it is: The sea is wide."],
+  "ports/airline": ["Questions: One bag of 23 kg.", "Seats: You sit on 12A."],
+  "ports/analysis": ["Rome: 12"],
+  "ports/approval": ['{"answer":"Your money is on its way."}'],
+  "ports/chat": ["Hello, Ann.", "You are Ann."],
+  "ports/crew": ["Short and tested."],
+  "ports/evaluator": ["A cat walks into a bar, and sits on it."],
+  "ports/fallback": ["Hello from the small one."],
+  "ports/guards": ["In chapter two.", /^Refused: .*It is homework\.$/],
+  "ports/images": ["A dot."],
+  "ports/mcp": ["It is 42."],
+  "ports/research": ["Air scatters blue light."],
+  "ports/specialists": ["Build it, with a fence."],
+  "ports/workflow": ["waiting", "Published: The sea is wide."],
 };
 
-const examples = readdirSync(new URL("../examples/", import.meta.url))
-  .filter((file) => file.endsWith(".ts"))
-  .map((file) => file.slice(0, -3));
+const examples = ["", "ports/"].flatMap((folder) =>
+  readdirSync(new URL(`../examples/${folder}`, import.meta.url))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => folder + file.slice(0, -3)),
+);
 
 /** Examples that simulate for seconds. */
 const STUDIES = ["07-coins", "16-rumour", "35-experiment", "36-coordination", "37-policies", "42-laboratory"];
@@ -297,7 +313,8 @@ describe("every example runs offline and prints what it promises", () => {
 
   const isStudy = ([file]: readonly [string, unknown]): boolean => STUDIES.includes(file);
   const expectPromised = async (file: string, expected: readonly (string | RegExp)[]): Promise<void> => {
-    await import(`../examples/${file}.ts`);
+    const [name = "", folder] = file.split("/").toReversed();
+    await (folder === undefined ? import(`../examples/${name}.ts`) : import(`../examples/ports/${name}.ts`));
     expect(lines).toHaveLength(expected.length);
     expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
   };

@@ -116,10 +116,10 @@ function exampleImport(source: Source, one: Import, ownNames: readonly string[])
   if (one.specifier === undefined) return ["computed-import", "imports a module whose name is computed"];
   const { specifier } = one;
   // The SDK of OpenTelemetry belongs to the program: Troupe uses its API alone.
-  const isAllowed = ownNames.includes(specifier) || specifier === "zod" || /^(node:|@opentelemetry\/)/.test(specifier);
+  const isAllowed = ownNames.includes(specifier) || /^(zod$|hono$|node:|@opentelemetry\/)/.test(specifier);
   return isAllowed
     ? undefined
-    : ["arrow", `an example may not import ${specifier}: only ${ownNames.join(", ")}, zod, @opentelemetry/* and node:*`];
+    : ["arrow", `an example may not import ${specifier}: only ${ownNames.join(", ")}, zod, hono, @opentelemetry/* and node:*`];
 }
 
 function packageOf(specifier: string): string {
