@@ -23,7 +23,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   section("Pipelines", false, [
     ...guides("pipelines"),
     "guide.md",
-    ...guides("agents", "models", "chat", "guards", "waits", "memory", "conversations"),
+    ...guides("agents", "models", "chat", "guards", "waits", "memory", "conversations", "ports"),
   ]),
   section("A software company", false, guides("company", "crews", "from-metagpt-openmanus")),
   section("Research", false, [
