@@ -3,9 +3,8 @@ import { Agent } from "troupe/agents";
 import { createMessage, defineAction, defineRole, memoryJournal, Team } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
-const report = new TextEncoder().encode("%PDF-1.7 (a report)"); // await readFile("report.pdf")
-
 // #region files
+const report = new TextEncoder().encode("%PDF-1.7 (a report)"); // await readFile("report.pdf")
 const reads = scriptedModel(["The sales rose."], { takes: ["image/*", "application/pdf"] }); // openai({ model, takes })
 const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
 const clerk = defineRole({ name: "Clara", actions: [Answer] });

@@ -37,7 +37,8 @@ describe("how a run with a memory ends", () => {
     let reads = 0;
     const journal: Journal = new Proxy(inner, {
       get: (target, name: keyof Journal) => {
-        if (name !== "read") return (target[name] as (...args: unknown[]) => unknown).bind(target);
+        // Optional members may be missing.
+        if (name !== "read") return (target[name] as ((...args: unknown[]) => unknown) | undefined)?.bind(target);
         return (id: string, from: number) => {
           reads += 1;
           if (reads === 2) stop.abort();

@@ -77,6 +77,17 @@ describe("files in a request", () => {
     expect(read).toEqual(["%PDF", "%PDF"]);
   });
 
+  it("RunFiles.F1: of another run of the journal are read by no hash", async () => {
+    const journal = memoryJournal();
+    const secret = createMessage("Keep it", { files: [{ name: "r.pdf", data: PDF }] });
+    const Keep = defineAction({ name: "Keep", run: () => "kept" });
+    await new Team({ roles: [defineRole({ name: "Ada", actions: [Keep] })], journal }).run(secret, { id: "hers" }).result;
+    const [known] = secret.files ?? [];
+    const Read = defineAction({ name: "Read", run: async (ctx) => String(await ctx.file({ ...known, name: "x.pdf" } as never)) });
+    const { error } = await new Team({ roles: [defineRole({ name: "Ben", actions: [Read] })], journal }).run("Read", { id: "his" }).result;
+    expect(error).toMatchObject({ code: "FILE_UNKNOWN" });
+  });
+
   it("that the run does not have are words for a model, and an error for code", async () => {
     const model = scriptedModel(["Seen."], { takes: ["image/*"] });
     const Read = defineAction({
