@@ -72,6 +72,8 @@ export interface StepDoor extends StepPort {
   readonly attempts: Attempts;
   /** Milliseconds since 1970. */
   readonly deadline?: number | undefined;
+  /** Takes the signal that ends a wait of this step, as the outermost record has them. @internal */
+  readonly take?: ((until: number) => Json | undefined) | undefined;
   /** Reports the progress of a call of a tool. @internal */
   readonly progress?: ((text: string) => void) | undefined;
 }

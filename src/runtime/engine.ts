@@ -373,7 +373,6 @@ export class Engine {
     return outer?.onEnd((reason) => this.scope.end(reason));
   }
 
-  /** Returns a message as it enters a run, with a cause. */
   #stopsAt(checkpoint: () => boolean): boolean {
     try {
       return checkpoint();

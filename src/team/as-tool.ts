@@ -57,6 +57,8 @@ export function asTool(worker: Agent | Role | Team, o: AsToolOptions = {}): Tool
     description,
     parameters: input ?? z.object({ task: z.string().describe("the whole task: nothing else is known") }),
     timeout: TIMEOUT,
+    // The record has what the worker has done, so a call continues after a crash or a question.
+    idempotent: true,
     execute: (args, ctx) => run(input === undefined ? (args as { readonly task: string }).task : canonicalJson(args), ctx),
   }) as Tool;
 }
@@ -77,7 +79,7 @@ function workerOf(given: unknown): Worker {
     const { name, goal } = role;
     // To its name, because it may watch other causes.
     const run: Worker["run"] = async (task, ctx) =>
-      teamRun(new Team({ roles: [role], ...defined({ model: ctx.model, deps: ctx.deps }) }), { task, to: name }, ctx);
+      teamRun(new Team({ roles: [role], clock: ctx.clock, ...defined({ model: ctx.model, deps: ctx.deps }) }), { task, to: name }, ctx);
     return { name, description: goal, run };
   }
   throw new UsageError("OPTION_INVALID", `Expected an agent, a role or a team as a tool, got ${valueText(given)}. Write asTool(agent).`);

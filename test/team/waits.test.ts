@@ -12,7 +12,11 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { Team } from "../../src/team/team.ts";
-import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { asTool } from "../../src/team/as-tool.ts";
+import type { Run } from "../../src/team/run.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { type SimulatedClock, simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { call, calls } from "../agent/setup.ts";
 import { simulatedProcesses } from "../simulated-processes.ts";
 
 const DAY = 86_400_000;
@@ -275,6 +279,57 @@ test("a wait is no question to a person", async () => {
   expect([status, questions.length]).toEqual(["waiting", 1]);
   const run = await team.answer("r", questions[0]!.id, "yes").catch((error: { code: string }) => error.code);
   expect(run).toBe("OPTION_INVALID");
+});
+
+test("a signal whose name has a secret wakes its wait", async () => {
+  const name = "paid by sk-secret-12345678";
+  const { team } = teamOf([waiting("Ann", (ctx) => ctx.waitFor(name))], { secrets: ["sk-secret-12345678"] });
+  await team.run("go", { id: "r" }).result;
+  expect(said(await (await team.signal("r", name, 1))!.result)).toEqual([1]);
+});
+
+describe("a run inside a tool", () => {
+  const ends: Readonly<
+    Record<
+      string,
+      [(ctx: ActionContext) => Promise<unknown>, (team: Team, clock: SimulatedClock, question: string) => Promise<Run | undefined>]
+    >
+  > = {
+    "a signal": [(ctx) => ctx.waitFor("n"), (team) => team.signal("r", "n", 1)],
+    "a time": [(ctx) => ctx.sleep(DAY), async (team, clock) => (await clock.advance(DAY), team.resume("r"))],
+    "the timeout of a signal": [
+      (ctx) => ctx.waitFor("n", { timeout: DAY }).catch(() => "late"),
+      async (team, clock) => (await clock.advance(DAY), team.resume("r")),
+    ],
+    "the deadline of a question": [
+      (ctx) => ctx.human.ask("which?", { deadline: DAY, default: "this" }),
+      async (team, clock) => (await clock.advance(DAY), team.resume("r")),
+    ],
+    "an answer": [(ctx) => ctx.human.ask("which?"), (team, _clock, question) => team.answer("r", question, "this")],
+  };
+
+  test.each(Object.entries(ends))("waits for %s, and pays nothing twice", async (_what, [wait, end]) => {
+    const model = scriptedModel([calls(call("Ann", { task: "x" })), "Ann here.", "done"]);
+    const ann = waiting("Ann", async (ctx) => [await ctx.ask("Who?"), await wait(ctx)]);
+    const { team, clock } = teamOf([defineRole({ name: "Hedy", tools: [asTool(ann)] })], { model });
+    const { status, questions } = await team.run("go", { id: "r" }).result;
+    expect([status, questions.length]).toEqual(["waiting", 1]);
+    const { status: after, output } = await (await end(team, clock, questions[0]!.id))!.result;
+    expect([after, output?.content, model.calls.length]).toEqual(["finished", "done", 3]);
+  });
+
+  test("two of them take two signals", async () => {
+    const both = calls(call("Ann", { task: "x" }, "1"), call("Ann", { task: "y" }, "2"));
+    const model = scriptedModel([both, "done"]);
+    const { team } = teamOf([defineRole({ name: "Hedy", tools: [asTool(waiting("Ann", (ctx) => ctx.waitFor("n")))] })], { model });
+    const run = team.run("go", { id: "r", wait: true });
+    await run.started;
+    await run.signal("n", 1);
+    await run.signal("n", 2);
+    expect((await run.result).status).toBe("finished");
+    const results = model.calls[1]?.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+    expect(new Set(results)).toEqual(new Set(["1", "2"]));
+  });
 });
 
 test("a run that waits here hears messages and hires", async () => {

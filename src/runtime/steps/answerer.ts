@@ -34,9 +34,9 @@ export interface AnswererParts {
   readonly logger: Logger;
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(teamAt: number): readonly string[] };
-  /** True if no person plays the role, and the team has it after `teamAt` team changes. */
   /** The signals that no wait has taken. */
   readonly signals: RunState["signals"];
+  /** True if no person plays the role, and the team has it after `teamAt` team changes. */
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
   readonly tell: Tell;
   readonly files: FilesOf;

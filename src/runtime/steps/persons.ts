@@ -8,6 +8,7 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { ReadyWait } from "../../role/wait.ts";
 import type { RoleCard } from "../../role/context.ts";
+import { questionIn } from "../record/questions.ts";
 import { signalIn, signalsFor } from "../record/signals.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import type { Asker, AnswererParts } from "./answerer.ts";
@@ -55,21 +56,27 @@ export class Persons {
     return take !== undefined && this.#asked.delete(questionId);
   }
 
+  /** Takes the signal that ends a wait. @param request as the run has recorded it, so a wait is over here when it is over for the run */
+  take(request: Json, { until, id: wait }: { readonly until: number; readonly id: string }): Json | undefined {
+    const fits = signalsFor(this.#parts.signals, { ...questionIn({ request }), deadline: until });
+    const message = fits.find(({ id }) => (this.#taken.get(id) ?? wait) === wait);
+    if (message === undefined) return undefined;
+    this.#taken.set(message.id, wait);
+    return { signal: message.id, value: signalIn(message)?.value ?? null };
+  }
+
   /** Waits for a signal or for a time. Returns the signal; null when the time came first. @throws WaitingError while neither has come */
   wait(steps: StepPort, { role: { name: role } }: Asker, { deadline, ...ready }: ReadyWait): Promise<Json> {
     const { form, shown } = recordedForm(ready.form);
     const spec = { kind: "human", name: "wait", request: { role, ...ready, form }, shown, deadline, metered: true };
-    return steps.step(spec, async ({ key, attempts, deadline: recorded }) => {
-      const { signals, clock } = this.#parts;
+    return steps.step(spec, async ({ key, attempts, deadline: recorded, take }) => {
+      const { clock } = this.#parts;
       const until = recorded ?? this.#deadline(deadline) ?? Infinity;
       // A wait that continues begins no further try until it is over.
       const isNew = attempts.current?.try === 0;
       if (isNew) await attempts.open(0);
-      const message = signalsFor(signals, { ...ready, deadline: until }).find(({ id }) => (this.#taken.get(id) ?? key) === key);
-      if (message !== undefined) {
-        this.#taken.set(message.id, key);
-        return { signal: message.id, value: signalIn(message)?.value ?? null };
-      }
+      const taken = take?.(until);
+      if (taken !== undefined) return taken;
       if (until > clock.now()) throw new WaitingError({ questionId: key, question: ready.question, role, wait: ready.wait });
       if (!isNew) await attempts.open(0);
       attempts.settle({ cost: 0, basis: "none", byDeadline: true });

@@ -211,9 +211,9 @@ export class ActivationSteps implements StepPort {
       const happen = (by: StepDoor): Promise<T> =>
         spec.metered === true ? this.#within(step, by, effect) : tries.run(() => this.#within(step, by, effect));
       const door = { ...this.#door(step, inside, tries, tries.deadline), progress: progress?.say };
-      const happenAround = ({ key, mode, attempts, step: ask, progress: above }: StepDoor): Promise<T> => {
+      const happenAround = ({ key, mode, attempts, deadline, take, step: ask, progress: above }: StepDoor): Promise<T> => {
         inside.outer = { step: ask };
-        return happen({ ...door, key, mode, attempts, progress: bothProgress(door.progress, above) });
+        return happen({ ...door, key, mode, attempts, deadline, take, progress: bothProgress(door.progress, above) });
       };
       const inner = { turn: this.#turn, tries, control: () => this.control };
       const value = await scope.until(outer === undefined ? happen(door) : stepAround(outer, step, inner, happenAround));
@@ -234,16 +234,18 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #door({ key, spec }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
-    const { mode, host } = this.#tools;
+  #door({ key, spec, request }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
+    const { mode, host, answerer } = this.#tools;
+    // An effect has the same id in each attempt of the activation.
+    const id = stepId(host.runId, spec.kind === "human" ? this.#act : withoutAttempt(this.#act), key);
     return {
-      // An effect has the same id in each attempt of the activation.
-      key: stepId(host.runId, spec.kind === "human" ? this.#act : withoutAttempt(this.#act), key),
+      key: id,
       mode,
       signal: this.#scope.signal,
       ending: this.#scope,
       attempts,
       ...(deadline === undefined ? {} : { deadline }),
+      ...(spec.kind === "human" && { take: (until: number) => answerer.persons.take(request, { until, id }) }),
       step: (inner, innerEffect) => this.#ask(inner, innerEffect, inside),
     };
   }
