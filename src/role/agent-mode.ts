@@ -153,7 +153,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   for await (const event of run) {
     if (event.type === "warning") rc.logger.warn(event.text);
     if (keepCalls) calls.push(...callsIn(event));
-    if (event.type === "call.ended" && event.outcome === "ok") handed ??= givenBy(event.call, tools);
+    if (event.type === "call.ended" && event.outcome === "ok") handed ??= givenBy(event, tools);
   }
   return { ...(await run.result), calls, handed };
 }

@@ -1,6 +1,8 @@
 import { canonicalJson } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
-import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
+import { ChatMessage } from "../model/chat-message.ts";
+import { cutText } from "../tool/shown-text.ts";
+import type { CalledTool } from "../tool/tool-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { RoleContext } from "./context.ts";
 import { HANDOFF, type HandedOver, handedOver, type Handoff, handoffOf } from "./handoff.ts";
@@ -15,10 +17,10 @@ export const MAX_HOPS = 10;
 const MAX_SAID = 200;
 const MAX_CHARACTERS = 100_000;
 
-/** Returns the hand-off of a call; undefined for any other call. */
-export function givenBy({ function: { name, arguments: args } }: ToolCall, tools: readonly Tool[]): GivenHandoff | undefined {
-  const given = handoffOf(tools.find((tool) => tool.name === name));
-  return given && { ...given, args: JSON.parse(args) as GivenHandoff["args"] };
+/** Returns the hand-off of a call, with the arguments that the tool got; undefined for any other call. */
+export function givenBy({ call, result }: Pick<CalledTool, "call" | "result">, tools: readonly Tool[]): GivenHandoff | undefined {
+  const given = handoffOf(tools.find(({ name }) => name === call.function.name));
+  return given && { ...given, args: result.data as GivenHandoff["args"] };
 }
 
 /** The hand-offs since a user spoke. */
@@ -56,7 +58,9 @@ function saidSoFar<S>({ memory, name }: RoleContext<S>, recent: number): HandedO
   });
   let characters = 0;
   const tooOld = said.findLastIndex(({ content }) => (characters += content.length) > MAX_CHARACTERS);
-  return said.slice(Math.max(tooOld + 1, said.length - MAX_SAID));
+  // The newest one is cut, because without it the other role would know nothing.
+  const kept = said.slice(Math.max(Math.min(tooOld + 1, said.length - 1), said.length - MAX_SAID, 0));
+  return kept.map(({ from, content }) => ({ from, content: cutText(content, MAX_CHARACTERS) }));
 }
 
 /** Drops the messages before the newest whole conversation that was handed to the role. */

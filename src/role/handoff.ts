@@ -3,6 +3,7 @@ import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known, nearestWord } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
+import type { Json } from "../kernel/json.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
@@ -90,9 +91,9 @@ export function handoff(to: Role | string, o: HandoffOptions = {}): Tool {
     description: o.description ?? `Hands this conversation over to ${target}, who answers in your place.${goal}`,
     parameters: input ?? z.object({ reason: z.string().describe("why, in one sentence") }),
     effect: "read",
-    execute: () => ({ output: `${target} continues.`, data: { isPassedOn: true } }),
+    execute: (args) => ({ output: `${target} continues.`, data: args as Json }),
   });
-  const ending = Object.freeze({ ...tool, ends: true, parallel: false }) as Tool;
+  const ending = Object.freeze({ ...tool, ends: true, parallel: false, passesOn: true }) as Tool;
   handoffs.set(ending, { to: target, history, hasInput: input !== undefined });
   return ending;
 }

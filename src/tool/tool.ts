@@ -110,6 +110,8 @@ export interface Tool<P = unknown> {
   readonly fresh: boolean;
   /** Default: false. */
   readonly ends: boolean;
+  /** What ends is no answer, because another role answers. @internal */
+  readonly passesOn?: boolean;
   /** Default: true. False when one call must see the effect of the call before it. */
   readonly parallel: boolean;
   /** Equal calls with equal answers are no loop, up to 20 in a row. Default: false. */

@@ -183,7 +183,7 @@ function acting(then: string | undefined): NetState {
       const before = ending === undefined || action.form === "text" ? "" : lastWords(await memory.dump(), await memory.goal());
       await memory.update(action.form === "native" ? called.map(toolMessage) : [observationOf(called)]);
       await forgetMisses(memory);
-      if (ending !== undefined) answer(memory, answerOf(ending, before), then);
+      if (ending !== undefined) answer(memory, answerOf(ending, before, memory.tools), then);
       yield "\n";
     },
     nextState: (memory) => Promise.resolve(stateAfterAnswer(memory, then)),
@@ -228,10 +228,11 @@ function observationOf(called: readonly CalledTool[]): ChatMessage {
 }
 
 /** The answer in a call that ends the work; if it holds none, the text that came with the call. */
-function answerOf({ result }: CalledTool, before: string): Answer {
-  const { status, answer: given, isPassedOn } = (isRecord(result.data) ? result.data : {}) as Readonly<Record<string, unknown>>;
+function answerOf({ call, result }: CalledTool, before: string, tools: ToolCollection): Answer {
+  if (tools.find(call.function.name)?.passesOn === true) return { text: resultText(result), status: "success", isPassedOn: true };
+  const { status, answer: given } = (isRecord(result.data) ? result.data : {}) as Readonly<Record<"status" | "answer", unknown>>;
   const text = typeof given === "string" ? given || before : resultText(result);
-  return { text, status: status === "failure" ? "failure" : "success", ...(isPassedOn === true ? { isPassedOn } : {}) };
+  return { text, status: status === "failure" ? "failure" : "success" };
 }
 
 function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[]): string {

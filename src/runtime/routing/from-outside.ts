@@ -1,6 +1,6 @@
 import { ROUTE_TO_ALL, UserFeedback } from "../../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../../message/message.ts";
-import { HANDOFF } from "../../role/handoff.ts";
+import { handedOver } from "../../role/handoff.ts";
 import type { HiredRoles } from "../hired-roles.ts";
 import type { RunState } from "../record/run-state.ts";
 import type { Directory } from "./directory.ts";
@@ -23,7 +23,7 @@ export function fromOutside(given: Message, place: Place): Message {
 /** After a hand-off, what a user says to nobody in particular is for the role that has the conversation. */
 function toHolder(message: Message, { state, directory }: Place): Message {
   if (message.sendTo[0] !== ROUTE_TO_ALL) return message;
-  const holder = state.deliveries.findLast(({ causeBy }) => causeBy === HANDOFF)?.sendTo[0];
+  const holder = state.deliveries.findLast((said) => handedOver(said) !== undefined)?.sendTo[0];
   if (holder === undefined) return message;
   // A copy of all its fields would have a cause.
   const { causeBy: _cause, ...open } = message;
