@@ -323,15 +323,16 @@ export class BrainRun {
     const { output, memory, context, guards } = this.#parts;
     await context.beside;
     const { answer } = memory;
-    if (answer?.status !== "success" || answer.isPassedOn === true) return this.#end("finished");
-    const typed = output === undefined ? {} : { output: await this.#typed(output, answer.text) };
+    if (answer === undefined || answer.isPassedOn === true) return this.#end("finished");
+    const schema = answer.status === "success" ? output : undefined;
+    const typed = schema === undefined ? {} : { output: await this.#typed(schema, answer.text) };
     const judged = await context.judge(guards, { on: "output", text: answer.text, ...("output" in typed && { value: typed.output }) });
     if (judged.kind === "passes") return this.#end("finished", typed);
     if (judged.kind === "refused") return this.#refused(judged);
     const text = typeof judged.value === "string" ? judged.value : JSON.stringify(judged.value);
     memory.answer = { ...answer, text };
-    if (output === undefined) return this.#end("finished");
-    const read = output.safeParse(judged.value);
+    if (schema === undefined) return this.#end("finished");
+    const read = schema.safeParse(judged.value);
     if (!read.success) throw unfit(judged.by, "the answer", read.error.message);
     return this.#end("finished", { output: read.data });
   }

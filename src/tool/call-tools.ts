@@ -109,7 +109,7 @@ async function permit(given: CheckedCall, options: WholeCallOptions): Promise<Ch
     if (args === undefined) return { ...checked, decision: "allow" };
     const changed = readArguments(JSON.stringify(args), tool);
     if (changed.ok && decide(tool, changed.json, policy) !== "deny") {
-      return { call, tool, json: changed.json, args: changed.args, decision: "allow", changedBy: "A person" };
+      return guarded({ call, tool, json: changed.json, args: changed.args, decision: "allow", changedBy: "A person" }, options);
     }
     fault = changed.ok ? "a rule forbids such a call." : changed.why;
   }

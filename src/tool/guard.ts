@@ -90,7 +90,10 @@ export function guard(options: GuardOptions): Guard {
     execute: async (given, ctx) => {
       const subject = given as unknown as GuardSubject;
       const verdict = await check(contextOf(subject, ctx));
-      const isRight = verdict === undefined || typeof verdict === "string" || (isObject(verdict) && "rewrite" in verdict);
+      const isRight =
+        verdict === undefined ||
+        typeof verdict === "string" ||
+        (isObject(verdict) && "rewrite" in verdict && verdict.rewrite !== undefined);
       if (!isRight)
         throw new UsageError("GUARD_INVALID", `Expected the check to return nothing, a reason or { rewrite }, got ${valueText(verdict)}.`);
       if (typeof verdict !== "string" || verdict === "" || then !== "ask") return { output: "judged", data: (verdict ?? null) as Json };
@@ -170,7 +173,8 @@ async function verdictOf({ name, tool }: Guard, subject: GuardSubject, { steps, 
   const spec = { kind: "step", name: `guard ${name}`, request: subject };
   const answered = await steps.step<unknown>(spec, (door) => runTool(tool, subject, door, { ...reach, progress: () => undefined }));
   const { outcome, result } = toolEndIn(answered, tool);
-  if (outcome === "ok") return result.data;
+  // A verdict that is too long is left out of the result, and null is one that lets pass.
+  if (outcome === "ok" && result.data !== undefined) return result.data;
   throw new StepError(
     "GUARD_FAILED",
     `Expected the guard "${name}" to judge the ${subject.on} of ${subject.role}, but it did not: ${resultText(result)}`,

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { Agent, callTool, defineTool } from "../../src/agent/index.ts";
+import { Agent, callTool, defineTool, type Tool } from "../../src/agent/index.ts";
+import type { Json } from "../../src/kernel/json.ts";
 import { type ChatModel, defineAction, defineRole, type Guard, guard, memoryJournal, Team } from "../../src/index.ts";
 import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { call, calls } from "../agent/setup.ts";
@@ -79,6 +80,9 @@ describe.each(Object.entries(owners))("a guard of a %s", (_owner, run) => {
   it.each([
     ["throws", () => Promise.reject(new Error("broken"))],
     ["returns something else", () => 7 as never],
+    ["rewrites into nothing", () => ({ rewrite: undefined }) as never],
+    ["rewrites into more than a record takes", () => ({ rewrite: "x".repeat(1_000_001) })],
+    ["has a longer reason than a record takes", () => "x".repeat(1_000_001)],
   ])("that %s lets nothing pass", async (_what, check) => {
     expect(await run(scriptedModel(["fine"]), [guard({ name: "g", on: "output", check })], "hello")).toEqual({
       answer: undefined,
@@ -212,6 +216,21 @@ describe("a guard of calls", () => {
     expect(await run([], [rewriting])).toMatchObject({ seen: "sent to ..." });
   });
 
+  it("judges the arguments that a person wants instead", async () => {
+    const notBen = guard({
+      name: "g",
+      on: "call",
+      then: "retry",
+      check: (ctx) => (ctx.call?.args["to"] === "ben" ? "not him" : undefined),
+    });
+    const { outcome } = await callTool(call("mail", { to: "ann" }), {
+      tools: [{ ...mail(), permission: "ask" }],
+      guards: [notBen],
+      approve: () => ({ args: { to: "ben" } }),
+    });
+    expect(outcome).toBe("denied");
+  });
+
   it("waits for the guards beside the model before a tool runs", async () => {
     const beside = guard({ name: "g", on: "input", beside: true, check: () => "no" });
     expect(await run([beside])).toMatchObject({ status: "failed", code: "GUARD_REFUSED", sent: [] });
@@ -220,6 +239,27 @@ describe("a guard of calls", () => {
   it("holds for calls that a program makes", async () => {
     const { outcome } = await callTool(call("mail", { to: "ann" }), { tools: [mail()], guards: [onCall({ then: "retry" })] });
     expect(outcome).toBe("denied");
+  });
+});
+
+describe("a guard of the output", () => {
+  const ends = (data: object): Tool =>
+    defineTool({
+      name: "submit",
+      description: "Ends.",
+      ends: true,
+      parameters: z.object({}),
+      execute: () => ({ output: "a secret", data: data as Json }),
+    });
+
+  it.each([
+    ["says that it cannot do the task", { status: "failure" }],
+    ["looks like a hand-off", { isPassedOn: true }],
+  ])("judges an answer that %s", async (_what, data) => {
+    const model = scriptedModel([calls(call("submit"))]);
+    const { answer, error } = await new Agent({ name: "Ada", model, tools: [ends(data)], guards: [noSecret("output")] }).run("hello")
+      .result;
+    expect([answer, (error as { code?: string }).code]).toEqual(["", "GUARD_REFUSED"]);
   });
 });
 
