@@ -150,7 +150,7 @@ export class Conversation {
       const { user } = this.#options;
       const run = team.run(message, { ...terms, id: this.id, scope: { conversation: this.id, ...defined({ user }) } });
       listen(run);
-      if (await isStarted(run)) return run;
+      if (await isBegunBy(run, message)) return run;
     }
     const active = underWay(this.id);
     if (active === undefined) return started(team.resume(this.id, { ...terms, add: [message] }), listen);
@@ -202,10 +202,11 @@ async function started(run: Run, listen: Listen): Promise<Run> {
   return run;
 }
 
-/** False if somebody else began the run meanwhile, with other words. */
-async function isStarted(run: Run): Promise<boolean> {
+/** False if somebody else began the run meanwhile, also with the same words. */
+async function isBegunBy(run: Run, { id }: Message): Promise<boolean> {
   try {
     await run.started;
+    for await (const event of run.since(0)) if (event.type === "message") return event.message.id === id;
     return true;
   } catch (error) {
     if (error instanceof JournalError && error.code === "RUN_IDEA_DIFFERS") return false;

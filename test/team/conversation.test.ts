@@ -92,6 +92,12 @@ describe("a conversation of a team", () => {
     );
   });
 
+  it("records the same words of two who begin it", async () => {
+    const chat = teamOf(({ text }) => text).conversation("table");
+    await Promise.all([chat.say("hello"), chat.say("hello")]);
+    expect((await chat.history()).filter(({ sentFrom }) => sentFrom === "")).toHaveLength(2);
+  });
+
   it("belongs to the user who began it", async () => {
     const team = teamOf(({ text }) => text);
     await team.conversation("table", { user: "ann" }).say("hello");
