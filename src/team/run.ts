@@ -187,7 +187,9 @@ export class Run implements AsyncIterable<RunEvent> {
    */
   async outputOf<O>(action: Action<O>): Promise<O> {
     const { status, error, messages } = await this.result;
-    const said = messages.findLast(({ causeBy, instructContent }) => causeBy === action.name && instructContent !== undefined);
+    const said = messages.findLast(
+      ({ sentFrom, causeBy, instructContent }) => sentFrom !== "" && causeBy === action.name && instructContent !== undefined,
+    );
     if (said !== undefined && status === "finished") return said.instructContent as O;
     if (error !== undefined) throw error;
     const why = status === "finished" ? `it said none` : `the run ended as "${status}"`;

@@ -215,4 +215,12 @@ describe("the output of a typed action", () => {
       code: "OUTPUT_MISSING",
     });
   });
+
+  test("is nothing that came from outside", async () => {
+    const said = createMessage("go", { causeBy: Guess, instructContent: { city: "Rome" } });
+    const run = new Team({
+      roles: [defineRole({ name: "Ann", watch: [Guess], actions: [defineAction({ name: "Go", run: () => "gone" })] })],
+    }).run(said);
+    await expect(run.outputOf(Guess)).rejects.toMatchObject({ code: "OUTPUT_MISSING" });
+  });
 });
