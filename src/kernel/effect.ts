@@ -54,7 +54,7 @@ export const localEffects: EffectPort = {
 
 const UNCERTAIN = "STEP_UNCERTAIN";
 
-export function isUncertain(error: unknown): boolean {
+export function isUncertain(error: unknown): error is StepError {
   return error instanceof StepError && error.code === UNCERTAIN;
 }
 

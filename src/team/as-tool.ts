@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Agent } from "../agent/agent.ts";
 import type { RunContext } from "../kernel/deps.ts";
 import { readable, takes } from "../kernel/argument.ts";
+import { isUncertain } from "../kernel/effect.ts";
 import { ControlError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -88,7 +89,7 @@ function workerOf(given: unknown): Worker {
 async function agentRun(agent: Agent, task: string, ctx: ToolContext): Promise<ToolResult> {
   const { status, answer, output, error } = await agent.anew().run(task, termsOf(ctx)).result;
   if (status === "finished") return { output: output === undefined ? answer : canonicalJson(output), ...defined({ data: output as Json }) };
-  if (error instanceof ControlError) throw error;
+  if (error instanceof ControlError || isUncertain(error)) throw error;
   return toolFailure(`${agent.name} has not finished (${status}). ${error?.message ?? answer}`);
 }
 
@@ -96,8 +97,9 @@ async function teamRun(team: Team, { task, to }: { readonly task: string; readon
   const idea = to === undefined ? task : createMessage(task, { sendTo: to });
   const { status, output, error } = await team.run(idea, termsOf(ctx)).result;
   if (status === "finished") return { output: output?.content ?? "", ...defined({ data: output?.instructContent as Json }) };
-  if (error instanceof ControlError && status !== "budget") throw error;
-  return toolFailure(`${team.name} has not finished (${status}). ${error?.message ?? ""}`);
+  const failure = toolFailure(`${team.name} has not finished (${status}). ${error?.message ?? ""}`);
+  if ((error instanceof ControlError && status !== "budget") || isUncertain(error)) throw error;
+  return failure;
 }
 
 function termsOf(ctx: ToolContext): Pick<RunOptions, "signal" | "context"> {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ControlError } from "../kernel/errors.ts";
+import { isUncertain } from "../kernel/effect.ts";
+import { ControlError, type StepError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { isRecord, isText } from "../kernel/value-kind.ts";
@@ -121,9 +122,10 @@ export function wordsOfThrown(thrown: unknown): string {
   }
 }
 
-export function interruptionIn(thrown: unknown): ControlError | undefined {
+export function interruptionIn(thrown: unknown): ControlError | StepError | undefined {
   try {
-    return thrown instanceof ControlError ? thrown : undefined;
+    // A model could repeat a call that may have happened, and a person has to check it first.
+    return thrown instanceof ControlError || isUncertain(thrown) ? thrown : undefined;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { Agent, MessagesMemory } from "../../src/agent/index.ts";
+import { Agent, defineTool, MessagesMemory, type Tool } from "../../src/agent/index.ts";
 import { asTool, defineAction, defineRole, memoryJournal, ModelError, type RunContext, Team, usd } from "../../src/index.ts";
-import { scriptedModel } from "../../src/testing/index.ts";
+import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { call, calls } from "../agent/setup.ts";
 
 const priced = { price: { input: 0, output: 1 } } as const;
@@ -37,6 +37,34 @@ describe("a tool of a worker", () => {
     expect(Object.keys(byModel)).toContain("host");
     const silent = scriptedModel([], { id: "host", ...priced });
     expect((await team(silent).replay("a").result).error).toBeUndefined();
+  });
+
+  const makers = {
+    agent: (model: ScriptedModel, tools: Tool[]) => new Agent({ name: "poet", model, tools }),
+    role: (model: ScriptedModel, tools: Tool[]) => defineRole({ name: "poet", goal: "write", model, tools }),
+    team: (model: ScriptedModel, tools: Tool[]) => new Team({ name: "poet", roles: [defineRole({ name: "Po", tools })], model }),
+  } as const;
+
+  it.each(Object.entries(makers))("continues after a stop, and only a person may repeat a call: %s", async (_name, make) => {
+    let sent = 0;
+    const mail = defineTool({
+      name: "mail",
+      description: "Mails.",
+      parameters: z.object({}),
+      execute: () => {
+        sent += 1;
+        if (sent > 1) return "mailed";
+        run.stop();
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const inner = scriptedModel([ask("mail", {}), "mailed it"], { id: "poet" });
+    const model = scriptedModel([ask("poet", { task: "a" }), "done"], { id: "host" });
+    const team = new Team({ roles: [defineRole({ name: "Hedy", tools: [asTool(make(inner, [mail]))] })], model });
+    const run = team.run("go", { id: "a" });
+    expect((await run.result).status).toBe("stopped");
+    expect((await team.resume("a").result).error?.code).toBe("STEP_UNCERTAIN");
+    expect([(await team.resume("a").result).output?.content, sent, inner.calls.length, model.calls.length]).toEqual(["done", 2, 2, 2]);
   });
 
   it("begins each task anew", async () => {
