@@ -7,6 +7,7 @@ import { defined } from "../kernel/value-kind.ts";
 import { createMessage, type Message, type MessageFields } from "../message/message.ts";
 import { knownRun, readEvents } from "../runtime/record/journal.ts";
 import { NOTICE_TYPES, type RunNotice } from "../runtime/record/event.ts";
+import { signalIn } from "../runtime/record/signals.ts";
 import { readTally } from "../runtime/record/run-summary.ts";
 import type { Run } from "./run.ts";
 import { Replies, type SayResult } from "./say-result.ts";
@@ -120,7 +121,7 @@ export class Conversation {
     const messages: Message[] = [];
     if ((await knownRun(journal, this.id)) === undefined) return messages;
     for await (const event of readEvents(journal, this.id)) {
-      if (event.type === "message") messages.push(event.message);
+      if (event.type === "message" && signalIn(event.message) === undefined) messages.push(event.message);
       if (event.type === "act.ended") messages.push(...event.said.map(({ message }) => message));
     }
     return messages;

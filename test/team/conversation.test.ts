@@ -98,6 +98,15 @@ describe("a conversation of a team", () => {
     expect((await chat.history()).filter(({ sentFrom }) => sentFrom === "")).toHaveLength(2);
   });
 
+  it("has no signals in its history", async () => {
+    const team = teamOf(async ({ waitFor }) => JSON.stringify(await waitFor("paid")));
+    await team.conversation("table").say("hello");
+    await (
+      await team.signal("table", "paid", 7)
+    )?.result;
+    expect((await team.conversation("table").history()).map(({ content }) => content)).toEqual(["hello", "7"]);
+  });
+
   it("belongs to the user who began it", async () => {
     const team = teamOf(({ text }) => text);
     await team.conversation("table", { user: "ann" }).say("hello");
