@@ -218,9 +218,9 @@ describe("the output of a typed action", () => {
 
   test("is nothing that came from outside", async () => {
     const said = createMessage("go", { causeBy: Guess, instructContent: { city: "Rome" } });
-    const run = new Team({
+    const answered = new Team({
       roles: [defineRole({ name: "Ann", watch: [Guess], actions: [defineAction({ name: "Go", run: () => "gone" })] })],
     }).run(said);
-    await expect(run.outputOf(Guess)).rejects.toMatchObject({ code: "OUTPUT_MISSING" });
+    await expect(answered.outputOf(Guess)).rejects.toMatchObject({ code: "OUTPUT_MISSING" });
   });
 });
