@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 121_083;
+export const MAX_LINES = 121_116;
 /** Names of all entries. */
 export const MAX_NAMES = 571;
 
@@ -19,7 +19,7 @@ export const LINES: Readonly<Record<string, number>> = {
   actions: 4_599,
   roles: 2_789,
   adapters: 12_506,
-  agent: 4_528,
+  agent: 4_530,
   checks: 4_976,
   cli: 11_674,
   client: 974,
@@ -27,17 +27,17 @@ export const LINES: Readonly<Record<string, number>> = {
   fleet: 1_746,
   src: 151,
   inspector: 7_554,
-  kernel: 2_960,
+  kernel: 2_962,
   memory: 5_441,
   message: 838,
   model: 5_907,
   research: 10_330,
-  role: 3_049,
-  runtime: 15_602,
+  role: 3_054,
+  runtime: 15_610,
   server: 3_075,
-  team: 3_923,
+  team: 3_931,
   testing: 4_626,
-  tool: 3_197,
+  tool: 3_205,
   tools: 3_509,
   workspace: 6_760,
 };
