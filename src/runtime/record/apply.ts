@@ -32,7 +32,7 @@ import { noteEnd } from "./run-summary.ts";
 import { keepSignal, SIGNAL, waitsAmong } from "./signals.ts";
 import { changedState } from "./state-change.ts";
 import { beginTurn, countInTurn, hear, read, rest } from "./turn-count.ts";
-import { type OpenActivation, type RetryState, type RoleState, type StepOutcome, type StepRecord } from "./role-state.ts";
+import type { OpenActivation, RetryState, RoleState, StepOutcome, StepRecord } from "./role-state.ts";
 
 /**
  * Returns the state that a list of events leads to. The events begin with number 0 and have no gap.

@@ -135,6 +135,6 @@ export function admitSignal(state: RunState, message: Message): void {
 
 /** Returns the ends of waits: a signal comes once, and time does not pass again. */
 export function waitsAmong(answers: RetryState["carry"]): RetryState["carry"] {
-  const waits = [...answers].filter(([, { isWait }]) => isWait === true);
+  const waits = [...answers].filter(([, outcome]) => outcome.isWait === true);
   return waits.length === 0 ? NO_RETRY.carry : new Map(waits);
 }
