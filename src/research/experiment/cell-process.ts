@@ -233,7 +233,10 @@ try {
       return;
     }
     const onUse = (fresh) => void tell({ id, fresh });
-    await tell({ id, reply: await experiment[key]({ ...request, signal, onUse, host }) });
+    const reply = await experiment[key]({ ...request, signal, onUse, host });
+    // An error that the run left to the next tick ends the process before its result counts.
+    await new Promise(setImmediate);
+    await tell({ id, reply });
   });
   await tell({ ready: JSON.stringify(experiment.plan), node: process.versions.node });
 } catch (error) {
