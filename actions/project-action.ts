@@ -17,6 +17,7 @@ export const projectActionOptions: Known<ProjectActionOptions> = { workspace: ki
 export interface Made {
   readonly files: readonly { readonly path: string }[];
   readonly summary: string;
+  readonly speech?: string | undefined;
 }
 
 /** An action that writes into the project of its run. */
@@ -41,7 +42,11 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
 
   /** The commit names the message. Without files there is no commit. */
   protected async conclude(ctx: ActionContext<InputsOf<N>>, output: O, made: Made): Promise<Message<O>> {
-    const message = ctx.message<O>(this.render?.(output) ?? made.summary, { instructContent: output, sendTo: this.sendTo(ctx, output) });
+    const message = ctx.message<O>(this.render?.(output) ?? made.summary, {
+      instructContent: output,
+      speech: made.speech,
+      sendTo: this.sendTo(ctx, output),
+    });
     const paths = made.files.map(({ path }) => path);
     if (paths.length > 0) await this.files.commit(ctx, { message: made.summary, paths, messageId: message.id });
     return message;

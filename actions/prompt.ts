@@ -26,6 +26,11 @@ export function roleCard({ name, profile }: CompanyQuestion["role"], work: strin
   return ["Your role", `You are ${article} ${profile}, named ${name}.\n\n${work}`];
 }
 
+/** The description of a field that becomes the `speech` of a message. */
+export function asSpeech(about: string): string {
+  return `what you say aloud to your colleagues and the user, in two to four plain sentences as "I": ${about}`;
+}
+
 export function parted(parts: readonly PromptPart[]): string {
   return parts
     .filter(([, text]) => text.trim() !== "")

@@ -114,7 +114,7 @@ class Model {
     if (asks("criteria", "Specify")) {
       const size = /The size is ([SML])\./.exec(text)?.[1] ?? "S";
       const given = this.#fails() ? criteria.slice(0, 1) : criteria;
-      return { reasoning: "It is small.", name, size, stack, assumptions: [], questions: [], criteria: given };
+      return { speech: "It is small.", name, size, stack, assumptions: [], questions: [], criteria: given };
     }
     if (asks("accepts", "Review")) {
       const check = { kind: "command", steps: [{ run: ["node", "--version"], exit: this.#fails() ? 1 : 0 }] };
@@ -127,7 +127,7 @@ class Model {
     }
     if (asks("tasks", "PlanWork")) {
       return {
-        reasoning: "One task.",
+        speech: "One task.",
         tasks: [{ id: "T1", title: "Write it", instruction: "Write it.", owns: [source], files: [source], dependsOn: [] }],
       };
     }

@@ -97,7 +97,7 @@ export const readers = ({ journal, driver }: { readonly journal: Journal; readon
 
 // #region company
 // A scripted model stands for a real one. The product manager alone has words here: it decides what a product must do.
-const brief = { reasoning: "It is small.", name: "shop", size: "S", stack: "node", assumptions: [], questions: [] };
+const brief = { speech: "It is small.", name: "shop", size: "S", stack: "node", assumptions: [], questions: [] };
 const check = { kind: "command", steps: [{ run: ["node", "shop.js"] }] };
 const criterion = { id: "A1", priority: "P0", given: "a shop", when: "it opens", then: "it sells", check };
 const builder = scriptedModel(() => JSON.stringify({ ...brief, criteria: [criterion] }));

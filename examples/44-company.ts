@@ -35,7 +35,7 @@ const criteria = [
   criterion("A1", "a name", "it greets", [{ run: ["node", "greet.mjs", "Ada"], stdout: { contains: ["Ada"] } }]),
   criterion("A2", "no name", "it fails", [{ run: ["node", "greet.mjs"], exit: "failure", stderr: { contains: ["name"] } }]),
 ];
-const brief = { reasoning: "It is one file.", name: "greeter", size: "S", stack: "node", assumptions: [], questions: [], criteria };
+const brief = { speech: "It is one file.", name: "greeter", size: "S", stack: "node", assumptions: [], questions: [], criteria };
 const review = { reasons: "It greets.", judgements: [], complaints: [], accepts: true };
 const server = await openaiStub({
   handler: ({ messages }) => {

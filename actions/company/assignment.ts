@@ -9,7 +9,7 @@ import {
   isOrder,
   newestOrder,
   ownParts,
-  renderOrder,
+  saidBeside,
   sharedParts,
   type WorkOrder,
   WorkOrderSchema,
@@ -160,12 +160,10 @@ export async function assignedFiles(
 }
 
 function saidIn(news: readonly Message[]): readonly PromptPart[] {
-  return news.flatMap(({ sentFrom, content, instructContent }): PromptPart[] => {
+  return news.flatMap((message): PromptPart[] => {
+    const { sentFrom, content, instructContent } = message;
     if (!isOrder(instructContent)) return [[`From ${sentFrom === "" ? "the user" : sentFrom}`, content]];
-    const order = renderOrder(WorkOrderSchema.parse(instructContent));
-    const more = content.startsWith(order) ? content.slice(order.length).trim() : content;
-    const [, heading = `From ${sentFrom}`, said = more] = /^## (.*)\n([^]*)$/.exec(more) ?? [];
-    return [[heading, said]];
+    return [[`From ${sentFrom}`, saidBeside(message)]];
   });
 }
 

@@ -192,6 +192,38 @@ export function passedFiles(suites: Verification["suites"]): ReadonlySet<string>
   return new Set(ran.flatMap(({ files }) => files).filter((file) => !failed.has(file)));
 }
 
+const MOST_NAMED = 3;
+const LONGEST_NAMED = 200;
+
+/** Returns what the verifier says of what it found. It has the words of the review that was just made. */
+export function spokenDelivery({ verification, complaints, review, reason, isDone }: Delivery, isReviewed: boolean): string {
+  const { verdicts, suites, faults, notChecked } = verification;
+  const proven = verdicts.filter(({ outcome }) => outcome === "proven").length;
+  const [passed, total] = suites.reduce(([ok, all], suite) => [ok + suite.passed, all + suite.total], [0, 0]);
+  const wrong = [
+    ...verdicts.filter(({ outcome }) => outcome === "failed").map(({ id, evidence }) => `${id} fails: ${evidence}`),
+    ...suites.flatMap(({ failures }) => failures.map(({ name }) => `The test "${name}" fails`)),
+    ...faults.map(({ message }) => message),
+    ...complaints.filter(({ state }) => state === "failing").map(({ text }) => `I object: ${text}`),
+  ].map((line) => `${shortLine(line).replace(/[.:\s]+$/, "")}.`);
+  const more = wrong.length > MOST_NAMED ? [`And ${wrong.length - MOST_NAMED} more.`] : [];
+  return [
+    notChecked === undefined ? `I ran it: ${proven} of ${verdicts.length} criteria are proven` : `I could not check it: ${notChecked}`,
+    ...(total === 0 ? [] : [`, and ${passed} of ${total} tests pass`]),
+    ". ",
+    [...wrong.slice(0, MOST_NAMED), ...more].join(" "),
+    isReviewed && review !== undefined ? ` ${review.reasons.trim()}` : "",
+    isDone ? " It is done." : reason === undefined ? " Please repair it." : ` I end the work: ${reason}`,
+  ]
+    .join("")
+    .replace(/ {2,}/g, " ");
+}
+
+function shortLine(line: string): string {
+  const flat = line.replace(/\s+/g, " ").trim();
+  return flat.length <= LONGEST_NAMED ? flat : `${flat.slice(0, LONGEST_NAMED).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
 function unmergedLine({ id, title, by, why, keptIn }: UnmergedTask): string {
   const place = keptIn === undefined ? "" : `What there is of it is in ${keptIn}.`;
   return labelled(`${id}, "${title}"${by === undefined ? "" : ` by ${by}`}`, `${why.trim()} ${place}`);

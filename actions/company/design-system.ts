@@ -5,14 +5,14 @@ import { checkPath } from "../../src/workspace/path-rules.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt, type ProjectFile } from "../project-files.ts";
-import { companyPrompt } from "../prompt.ts";
+import { asSpeech, companyPrompt } from "../prompt.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
   changingParts,
   isTestPath,
   newestOrder,
-  renderOrder,
+  referredOrder,
   sharedParts,
   type SystemDesign,
   type WorkOrder,
@@ -30,7 +30,7 @@ interface DesignSystemOptions {
 const MAX_FILES = 60;
 
 const AnswerSchema = z.object({
-  approach: z.string().describe("how the parts work together, and what is risky, in a few sentences"),
+  approach: z.string().describe(asSpeech("how the parts work together, what is risky, and what you need of whom")),
   files: z
     .array(
       z.object({
@@ -79,11 +79,19 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
       approach: first.approach,
       files: first.files.map(({ path, purpose }) => ({ path: checkPath(path), purpose })),
     };
-    return this.conclude(ctx, { ...order, design }, { files, summary: `Design ${order.name}` });
+    return this.conclude(
+      ctx,
+      { ...order, design },
+      {
+        files,
+        speech: first.approach,
+        summary: `Design ${order.name}`,
+      },
+    );
   }
 
   override render(order: WorkOrder): string {
-    return renderOrder(order);
+    return referredOrder(order, order.design?.approach ?? "");
   }
 
   override sendTo(): readonly Address[] {

@@ -16,6 +16,7 @@ import { defineTool, type Tool, type ToolContext, toolFailure, toolOutput } from
 import type { RoleContext } from "../../src/index.ts";
 import { type Sandbox, type Workspace, type ForkedProject, mergeFork, removeFork } from "../../src/workspace/index.ts";
 import { z } from "zod";
+import { asSpeech } from "../prompt.ts";
 import type { WorkOrder, WorkTask } from "./work-order.ts";
 import type { WorkReport } from "./work-report.ts";
 
@@ -188,7 +189,9 @@ export function doneTool({ gate, judge, asked = testRequest({}) }: DoneToolOptio
     name: "done",
     description:
       "Says that your work is done, and has it checked. The work ends when nothing is wrong; else it tells what is. Call it in the same reply as your last change.",
-    parameters: z.object({ summary: z.string().default("").describe("what was done, in one or two sentences") }),
+    parameters: z.object({
+      summary: z.string().default("").describe(asSpeech("what you did and why, what you doubt. The first sentence names the change")),
+    }),
     effect: "read",
     fresh: false,
     parallel: false,

@@ -2,12 +2,12 @@ import type { ActionContext, Address, Message } from "../../src/index.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { bullets, shortened } from "../markdown.ts";
-import { companyPrompt } from "../prompt.ts";
+import { asSpeech, companyPrompt } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import { seenFiles } from "./project-view.ts";
 import { WorkReportSchema } from "./work-report.ts";
-import { newestOrder, orderFiles, renderCriteria, reviewedParts, renderOrder, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
+import { newestOrder, orderFiles, referredOrder, renderCriteria, reviewedParts, type WorkOrder, WorkOrderSchema } from "./work-order.ts";
 
 interface ReconsiderOptions {
   readonly gate: ProjectGate;
@@ -18,7 +18,7 @@ interface ReconsiderOptions {
 }
 
 const AnswerSchema = z.object({
-  reasons: z.string().describe("what the user's words demand here, worked out by hand, and what the check expects"),
+  reasons: z.string().describe(asSpeech("what the user's words demand here, worked out by hand, and what the check expects")),
   isWrong: z.boolean().describe("true when a product that does what the words say can fail the check"),
   check: WrittenCheckSchema.optional().describe("the corrected check, whole; only where it is wrong"),
 });
@@ -67,10 +67,10 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
     await this.write(ctx, files);
     const open = tests.length === 0 ? [] : [`Tests that the engineer hands back to QA:\n${bullets(tests)}`];
     const answers = [...decisions.map(({ answer }) => answer), ...open].join("\n\n");
-    const content = `${renderOrder(next)}\n\n## The product manager's answer\n${answers}`;
+    const content = referredOrder(next, answers);
     const { receivers, tester } = this.#options;
     const sendTo = tests.length === 0 ? receivers : [tester, ...receivers.slice(1)];
-    const message = ctx.message<WorkOrder>(content, { instructContent: next, sendTo });
+    const message = ctx.message<WorkOrder>(content, { instructContent: next, speech: answers, sendTo });
     const paths = files.map(({ path }) => path);
     const corrected = disputes.map(({ criterion }) => criterion).join(", ");
     if (paths.length > 0) await this.files.commit(ctx, { message: `Correct the checks of ${corrected}`, paths, messageId: message.id });
@@ -102,6 +102,6 @@ export class Reconsider extends ProjectAction<WorkOrder, readonly []> {
   }
 
   override render(order: WorkOrder): string {
-    return renderOrder(order);
+    return referredOrder(order, "");
   }
 }

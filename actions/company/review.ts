@@ -5,14 +5,14 @@ import { fileSearchTool, readFilesTool, shellTool } from "../../src/tools/index.
 import type { MachineOptions } from "../../src/tools/command.ts";
 import { z } from "zod";
 import { bullets } from "../markdown.ts";
-import { companyPrompt, type PromptPart } from "../prompt.ts";
+import { asSpeech, companyPrompt, type PromptPart } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
 import type { Complaint } from "./delivery.ts";
 import { uncoveredRules } from "./rules.ts";
 import { reviewedParts, type Size, type WorkOrder } from "./work-order.ts";
 
 const ReviewSchema = z.object({
-  reasons: z.string().describe("what you looked at, and what you found, before you judge"),
+  reasons: z.string().describe(asSpeech("what you looked at, and what you found, before you judge")),
   judgements: z
     .array(z.object({ id: z.string(), reason: z.string(), holds: z.boolean() }))
     .default([])

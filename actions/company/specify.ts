@@ -6,7 +6,7 @@ import { ProjectAction } from "../project-action.ts";
 import { projectNameOf } from "../project-path.ts";
 import { repoMap } from "../../src/workspace/index.ts";
 import { bullets, inFence, shortened } from "../markdown.ts";
-import { companyPrompt, parted, type PromptPart } from "../prompt.ts";
+import { asSpeech, companyPrompt, parted, type PromptPart } from "../prompt.ts";
 import { WrittenCheckSchema } from "./check-forms.ts";
 import { problemsOf, type ProjectGate } from "./project-gate.ts";
 import { conventionsIn, fileText, seenFiles } from "./project-view.ts";
@@ -75,7 +75,7 @@ const OpenQuestionSchema = z.object({
 });
 
 const BriefSchema = z.object({
-  reasoning: z.string().describe("two sentences: what is hard here, and therefore which size"),
+  speech: z.string().default("").describe(asSpeech("what is hard here, and therefore which size; what you decided, and what you doubt")),
   name: z.string().transform(projectNameOf).describe("short name in kebab-case"),
   size: z.enum(["S", "M", "L"]),
   stack: z.enum(stackNames),
@@ -154,7 +154,8 @@ export class Specify extends ProjectAction<WorkOrder, readonly []> {
     const order = await this.#approved(ctx, facts, this.#order(ctx, facts, await this.#tried(ctx, facts, covering)));
     const files = orderFiles(order);
     await this.write(ctx, files);
-    return this.conclude(ctx, order, { files, summary: `Write the acceptance criteria of ${order.name}` });
+    const { speech } = covering;
+    return this.conclude(ctx, order, { files, speech, summary: `Write the acceptance criteria of ${order.name}` });
   }
 
   override render(order: WorkOrder): string {

@@ -16,6 +16,7 @@ import {
   gateRequest,
   isDeliverable,
   renderDelivery,
+  spokenDelivery,
   restated,
   unmergedTasks,
   workSoFar,
@@ -169,18 +170,24 @@ export class Verify extends ProjectAction<Delivery, readonly []> {
     const more = { ...(unmerged.length === 0 ? {} : { unmerged }), ...(reason === undefined ? {} : { reason }) };
     const repaired = earlier.filter(({ continued }) => continued !== true).length;
     const delivery: Delivery = { kind: "delivery", ...facts, summary: work.summary, round: repaired, ...more };
-    if (repair === undefined) return this.#ended(ctx, order, delivery);
-    return [ctx.message<Delivery>(repair, { instructContent: delivery, sendTo: [this.#options.repairedBy] })];
+    const speech = spokenDelivery(delivery, round.isReviewed);
+    if (repair === undefined) return this.#ended(ctx, order, delivery, speech);
+    return [ctx.message<Delivery>(repair, { instructContent: delivery, speech, sendTo: [this.#options.repairedBy] })];
   }
 
   /** Planners get a copy: what the user says from now on is another change. */
-  async #ended(ctx: ActionContext<readonly []>, order: WorkOrder, delivery: Delivery): Promise<readonly Message<Delivery>[]> {
+  async #ended(
+    ctx: ActionContext<readonly []>,
+    order: WorkOrder,
+    delivery: Delivery,
+    speech: string,
+  ): Promise<readonly Message<Delivery>[]> {
     const { planners = [], board } = this.#options;
     if (delivery.isDone) await board?.closed(ctx, order);
     const parts = { instructContent: delivery };
     const copies =
       order.size === "L" && planners.length > 0 ? [ctx.message<Delivery>("The work has ended.", { ...parts, sendTo: planners })] : [];
-    return [...copies, ctx.message<Delivery>(renderDelivery(delivery), { ...parts, sendTo: [ROUTE_TO_ALL] })];
+    return [...copies, ctx.message<Delivery>(renderDelivery(delivery), { ...parts, speech, sendTo: [ROUTE_TO_ALL] })];
   }
 
   /** Another round of repair, or why there is none. */

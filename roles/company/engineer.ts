@@ -65,7 +65,12 @@ export function handedOver(rc: RoleContext, report: WorkReport): Message {
   const reported: WorkReport = { ...report, ...unheard, taken };
   const isOfTests = (reported.disputes ?? []).every(({ criterion }) => criterion === undefined);
   const sendTo = [isHeard ? (isOfTests ? qa : manager) : verifier];
-  return rc.message(reported.summary, { causeBy: IMPLEMENT, instructContent: reported, sendTo });
+  return rc.message(reported.summary, {
+    causeBy: IMPLEMENT,
+    instructContent: reported,
+    speech: reported.summary,
+    sendTo,
+  });
 }
 
 /** The engineer is shown all of a small new project. */

@@ -2,7 +2,7 @@ import { assignedFiles, assignmentText, type ShownText, shownText } from "../../
 import { testRequest } from "../../actions/company/project-gate.ts";
 import type { WorkReport } from "../../actions/company/work-report.ts";
 import { workSoFar, type WorkSoFar } from "../../actions/company/delivery.ts";
-import { isOrder, isTestPath, renderOrder, type WorkOrder } from "../../actions/company/work-order.ts";
+import { isOrder, isTestPath, referredOrder, type WorkOrder } from "../../actions/company/work-order.ts";
 import { roleCard } from "../../actions/prompt.ts";
 import type { Tool } from "../../src/agent/index.ts";
 import type { Verification } from "../../src/checks/index.ts";
@@ -62,7 +62,8 @@ export function qaEngineer(machine: CompanyMachine): Role {
         isOrder(instructContent) ? ((instructContent as WorkOrder).task ?? []) : [],
       );
       const order: WorkOrder = { ...before, tests, red, ...(answered.length === 0 ? {} : { answered }) };
-      const message = rc.message(`${renderOrder(order)}\n\n## From QA\n${report.summary}`, {
+      const message = rc.message(referredOrder(order, report.summary), {
+        speech: report.summary,
         causeBy: TEST_FIRST,
         instructContent: order,
         sendTo: [(isOrdered(rc) && order.size === "L") || answered.length > 0 ? planner : engineer, verifier],

@@ -55,7 +55,14 @@ export function taskEngineer(options: TaskEngineerOptions): Role {
     },
     commits: false,
     handOver: (rc: RoleContext, report: WorkReport): Promise<Message> =>
-      Promise.resolve(rc.message(report.summary, { causeBy: IMPLEMENT_TASK, instructContent: report, sendTo: [COLLEAGUES.planner] })),
+      Promise.resolve(
+        rc.message(report.summary, {
+          causeBy: IMPLEMENT_TASK,
+          instructContent: report,
+          speech: report.summary,
+          sendTo: [COLLEAGUES.planner],
+        }),
+      ),
   });
 }
 

@@ -143,7 +143,7 @@ function allowing(tools: readonly Tool[]): PermissionPolicy {
 const SUBJECT = 72;
 
 export function subjectOf(summary: string, cause: string): string {
-  const [line = ""] = summary.trim().split("\n");
+  const [line = ""] = summary.trim().split(/\n|(?<=[^\d\s]\.) /);
   const text = line === "" ? cause : line;
   return text.length <= SUBJECT ? text : `${text.slice(0, SUBJECT - 1).trimEnd()}…`;
 }

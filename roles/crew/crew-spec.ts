@@ -55,6 +55,8 @@ const actionSchema = z.strictObject({
   prompt: text.min(1).optional(),
   /** In the order in which the model gives them. Default: its message is a string. */
   output: z.record(name, field).optional(),
+  /** Beside its output the role says a few sentences to people, in the same answer. */
+  speech: z.boolean().optional(),
   /** Default: every role that watches it. */
   sendTo: z.array(recipient).min(1).max(MAX_ROLES).optional(),
   /** A message with these values goes to no one, so that a circle of roles ends. */

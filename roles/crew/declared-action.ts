@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_ALL, ROUTE_TO_NONE } from "../../src/index.ts";
+import { asSpeech } from "../../actions/prompt.ts";
 import { filledTemplate } from "./crew-names.ts";
 import type { CrewAction, CrewField, FieldKind } from "./crew-spec.ts";
 
@@ -29,7 +30,8 @@ type Said = { said: Record<string, number> };
 export function declaredAction(declared: CrewAction, instructions: string | undefined): Action {
   const { name, description, needs = [], output, endsWhen, limit, sendTo } = declared;
   const fields = Object.entries(output ?? {}).map(([field, form]) => [field, fieldSchema(form)] as const);
-  const schema = output === undefined ? undefined : z.strictObject(Object.fromEntries(fields));
+  const spoken = declared.speech === true ? { speech: z.string().default("").describe(SPEECH) } : {};
+  const schema = output === undefined ? undefined : z.strictObject({ ...spoken, ...Object.fromEntries(fields) });
   const ask = {
     ...(instructions === undefined ? {} : { system: instructions }),
     ...(declared.temperature === undefined ? {} : { temperature: declared.temperature }),
@@ -47,7 +49,8 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
       const answer: unknown = schema === undefined ? await ctx.ask(prompt, ask) : await ctx.ask(prompt, { ...ask, schema });
       return answer as never;
     },
-    render: (value) => rendered(value as Readonly<Record<string, unknown>>),
+    render: (value) => rendered(withoutSpeech(declared, value)),
+    speech: (value) => (declared.speech === true ? (value as { readonly speech?: string }).speech : undefined),
     sendTo: ({ state }, value) => {
       const count = (state.said[name] ?? 0) + 1;
       state.said = { ...state.said, [name]: count };
@@ -56,6 +59,13 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
   });
   traits.set(action as Action, { sendTo, limit, mayEnd: endsWhen !== undefined });
   return action as Action;
+}
+
+const SPEECH = asSpeech("what you decided and why, what you doubt, and what you need of whom");
+
+function withoutSpeech({ speech: isSpoken }: CrewAction, value: unknown): Readonly<Record<string, unknown>> {
+  const { speech, ...fields } = value as Readonly<Record<string, unknown>>;
+  return isSpoken === true || speech === undefined ? fields : { ...fields, speech };
 }
 
 /** True for a message that says the end, or exceeds the limit. */

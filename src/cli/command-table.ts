@@ -26,6 +26,7 @@ const CONTINUED: readonly OptionUse[] = [
   ...OF_AGENT,
   ...PAID,
   ...STORED,
+  "talk",
 ];
 const SWITCHES = ["approve", "allowInstall", "codeReview", "runTests"] as const;
 const FORK_CHANGES = ["at", "edit", "drop", "add"] as const;
@@ -40,13 +41,13 @@ const NEW_RUNS: Commands = {
     group: "A new run:",
     isDefault: true,
     args: { idea: "what to build, in quotes; - reads it from standard input" },
-    options: ["The idea:", "file", BEFORE_PAID, ...PAID, ...CREW, ...OF_WORKER, ...AS_METAGPT, ...STORED],
+    options: ["The idea:", "file", BEFORE_PAID, ...PAID, ...CREW, ...OF_WORKER, ...AS_METAGPT, ...STORED, "talk"],
     load: async () => (await import("./commands/run.ts")).run,
   },
   "demo [id]": {
     text: "play a bundled idea from its script: no key, no cost",
     args: { id: "shopping (default: a red check, its repair and a change), or of the waterfall: 2048, life, todo" },
-    options: [...CREW, ...STORED, { yes: "" }],
+    options: [...CREW, ...STORED, "talk", { yes: "" }],
     load: async () => (await import("./commands/run.ts")).demo,
   },
   "agent [task...]": {

@@ -215,6 +215,7 @@ const COMMON = {
   allowUnpriced: option("--allow-unpriced", "accept a --budget for a model whose price is not known"),
   json: option("--json", "print events as lines of JSON, the result last"),
   quiet: option("-q, --quiet", "print the result and nothing else"),
+  talk: option("--talk", "show what the roles say to one another, in place of each step"),
   verbose: option("-v, --verbose", "print warnings, and where errors come from"),
   color: option("--no-color", "no color"),
   store: option("--store <file>", "the file that keeps runs (default .troupe/runs.db)", { config: "store" }),

@@ -110,6 +110,7 @@ export function outputSettings(raw: Readonly<Record<string, unknown>>) {
     isJson: raw["json"] === true,
     isQuiet: raw["quiet"] === true,
     isVerbose: raw["verbose"] === true,
+    isTalk: raw["talk"] === true,
     isColorOff: raw["color"] === false,
   };
 }

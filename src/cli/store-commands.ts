@@ -76,7 +76,7 @@ const RUNS: Commands = {
   },
   "show <id>": {
     text: "show a run: its roles, calls, tools and cost, what was said, what waits",
-    options: STORED,
+    options: [...STORED, { talk: "show what the roles said to one another, whole" }],
     load: async () => (await import("./commands/runs-show.ts")).runsShow,
   },
   "events <id>": {

@@ -47,6 +47,8 @@ export interface Message<P = unknown> {
   readonly priority?: number;
   /** Its files. Their bytes are kept beside the record, and read by `ctx.file(file)`. Left out without any. */
   readonly files?: readonly MessageFile[];
+  /** What its sender says to people, in a few sentences, where the content is a document or data. Left out without any. */
+  readonly speech?: string;
 }
 
 /** The fields of a new message. Routing fields take names, actions, roles and action classes. */
@@ -65,11 +67,13 @@ export interface MessageFields<P = unknown> {
   readonly priority?: number | undefined;
   /** At most 20 files of 25 MB: new ones with their bytes or base64 as `data`, or the files of another message. */
   readonly files?: readonly (MessageFile | FileGiven)[] | undefined;
+  /** What its sender says to people, in a few sentences, where the content is a document or data. At most 4,000 characters are kept. */
+  readonly speech?: string | undefined;
 }
 
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   ...kinds.each(kinds.checked, "content", "id", "instructContent", "role", "causeBy", "sentFrom"),
-  ...kinds.each(kinds.checked, "sendTo", "parents", "timestamp", "metadata", "priority", "files"),
+  ...kinds.each(kinds.checked, "sendTo", "parents", "timestamp", "metadata", "priority", "files", "speech"),
 };
 
 /**
@@ -180,7 +184,17 @@ export function buildMessage<P>(
   if (priority !== 0) message.priority = priority;
   const files = fields.files === undefined ? undefined : messageFiles(fields.files);
   if (files !== undefined) message.files = files;
+  const speech = fields.speech === undefined ? "" : speechOf(fields.speech);
+  if (speech !== "") message.speech = speech;
   return Object.freeze(message);
+}
+
+const MAX_SPEECH = 4_000;
+
+function speechOf(given: unknown): string {
+  if (typeof given !== "string") throw invalid("speech", "a string", given);
+  const speech = given.trim();
+  return speech.length <= MAX_SPEECH ? speech : `${speech.slice(0, MAX_SPEECH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function metadataOf(given: unknown): Message["metadata"] {
@@ -237,6 +251,7 @@ export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
       metadata: z.record(z.string(), z.unknown()).nullish(),
       priority: z.number().nullish(),
       files: z.array(z.unknown()).nullish(),
+      speech: z.string().nullish(),
     })
     .transform(({ v: _version, ...fields }, ctx) => {
       try {

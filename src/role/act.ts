@@ -121,7 +121,7 @@ function typedMessage(action: Action, view: View, value: unknown): Message {
   const output = view.isAnswer(value) ? value : checkedOutput(action, value);
   assertHandedOn(action, output);
   const content = action.render?.(output) ?? canonicalJson(output);
-  return view.message(content, { instructContent: output, ...destination(action, view, output) });
+  return view.message(content, { instructContent: output, speech: action.speech?.(output), ...destination(action, view, output) });
 }
 
 /** Issues a message of an action, with the payload of its schema: the same object when nothing changes. */
@@ -292,11 +292,11 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   get message(): RoleContext<S>["message"] {
     return <P>(content: string, fields: MessageFields<P> = noFields) => {
       checkFields(fields);
-      const { instructContent, role, sentFrom, sendTo, metadata, priority, files, causeBy = this.action } = fields;
+      const { instructContent, role, sentFrom, sendTo, metadata, priority, files, speech, causeBy = this.action } = fields;
       // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
       // Every message of an action is created here, and a spread is slower than this list.
-      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority, files };
+      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata, priority, files, speech };
       return this.#rc.message(content, all as MessageFields<P>);
     };
   }

@@ -70,6 +70,8 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
 
   /** The text of the message for a typed output. Default: canonical JSON. */
   render?(output: O): string;
+  /** Returns what the role says to people beside a typed output, in a few sentences: the `speech` of its message. */
+  speech?(output: O): string | undefined;
   /** Returns the recipients. Default: every other role that watches this action. */
   sendTo?(ctx: ActionContext<InputsOf<N>>, output: O | undefined): readonly Address[];
 }
@@ -95,6 +97,8 @@ export interface ActionOptions<S extends AnySchema, N extends readonly Address[]
   prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
   run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<ValueOf<S>>>;
   render?(output: ValueOf<S>): string;
+  /** Returns the `speech` of its message: what the role says to people beside a typed output, in a few sentences. */
+  speech?(output: ValueOf<S>): string | undefined;
   sendTo?(ctx: ActionContext<InputsOf<N>, T>, output: ValueOf<S> | undefined): readonly Address[];
 }
 
@@ -109,6 +113,7 @@ const actionParts: Known<ActionOptions<AnySchema, readonly Address[]>> = {
   prompt: withAdvice(aFunction, "Write prompt: (ctx) => ... ."),
   run: withAdvice(aFunction, "Write run: (ctx) => ... ."),
   render: withAdvice(aFunction, "Write render: (output) => ... ."),
+  speech: withAdvice(aFunction, "Write speech: (output) => ... ."),
   sendTo: withAdvice(aFunction, "Write sendTo: (ctx) => ... ."),
 };
 const actionNames = kinds.each(kinds.checked, ...Object.keys(actionParts));
@@ -177,6 +182,7 @@ class DefinedAction<S extends AnySchema, N extends readonly Address[]> extends A
     if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
     if (options.run !== undefined) this.run = options.run.bind(options) as Action<ValueOf<S>, N>["run"];
     if (options.render !== undefined) this.render = options.render.bind(options);
+    if (options.speech !== undefined) this.speech = options.speech.bind(options);
     if (options.sendTo !== undefined) this.sendTo = options.sendTo.bind(options);
   }
 }

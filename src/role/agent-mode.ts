@@ -114,6 +114,7 @@ function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, de
   return rc.message(action.render?.(output) ?? canonicalJson(output), {
     causeBy: action.name,
     instructContent: output,
+    speech: action.speech?.(output),
     ...toldDenied(denied),
     ...recipients(rc, action, output),
   });

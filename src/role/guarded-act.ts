@@ -88,11 +88,16 @@ async function judgedSaid<S>(
   return passed;
 }
 
-function rewritten({ output, render }: Action, message: Message, value: Json, by: Guard): Message {
-  if (output === undefined) return createMessage(typeof value === "string" ? value : canonicalJson(value), message);
+function rewritten({ output, render, speech }: Action, message: Message, value: Json, by: Guard): Message {
+  if (output === undefined)
+    return createMessage(typeof value === "string" ? value : canonicalJson(value), { ...message, speech: undefined });
   const read = output.safeParse(value);
   if (!read.success) throw unfit(by, "the answer", read.error.message);
-  return createMessage(render?.(read.data) ?? canonicalJson(read.data), { ...message, instructContent: read.data });
+  return createMessage(render?.(read.data) ?? canonicalJson(read.data), {
+    ...message,
+    instructContent: read.data,
+    speech: speech?.(read.data),
+  });
 }
 
 function placeOf<S>(rc: RoleContext<S>): GuardPlace {

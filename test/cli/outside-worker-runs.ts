@@ -7,7 +7,7 @@ import { scratchFolder } from "../workspace/scratch.ts";
 
 export const check = { kind: "command", steps: [{ run: ["node", "src/cli.mjs"], stdout: { equals: "ok\n" } }] };
 export const criterion = { id: "A1", priority: "P0", given: "nothing", when: "it runs", then: "it says ok", check };
-export const brief = { reasoning: "It is small.", name: "adder", size: "S", stack: "node", criteria: [criterion] };
+export const brief = { speech: "It is small.", name: "adder", size: "S", stack: "node", criteria: [criterion] };
 export const script: Script = { manager: brief, engineer: [] };
 
 /** A small product that says a word, with a test. */

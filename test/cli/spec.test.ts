@@ -8,7 +8,7 @@ import { command } from "./kept-run.ts";
 
 const check = { kind: "command", steps: [{ run: ["node", "src/cli.mjs"], stdout: { contains: ["ok"] } }] };
 const brief = {
-  reasoning: "It has several parts.",
+  speech: "It has several parts.",
   name: "adder",
   size: "M",
   stack: "node",

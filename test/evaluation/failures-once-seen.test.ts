@@ -25,7 +25,7 @@ const criterion = (id: string, check: object): object => ({
   check,
 });
 const brief = (name: string, size: string, stack: string, ...checks: readonly object[]): object => ({
-  reasoning: "It is clear.",
+  speech: "It is clear.",
   name,
   size,
   stack,

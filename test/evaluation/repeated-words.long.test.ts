@@ -38,7 +38,7 @@ const all = (numbers: readonly number[], text: (n: number) => string, where: (n:
 
 const script: Script = {
   manager: {
-    reasoning: "Twelve tables.",
+    speech: "Twelve tables.",
     name: "names",
     size: "M",
     stack: "node",

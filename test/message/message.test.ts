@@ -23,6 +23,7 @@ const anyFields: fc.Arbitrary<MessageFields> = fc.record(
     sentFrom: fc.string(),
     sendTo: fc.array(fc.string()),
     parents: fc.array(fc.string()),
+    speech: fc.string(),
     timestamp: fc.nat(),
     metadata: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(fc.string(), fc.integer(), fc.constant(null))),
   },

@@ -70,7 +70,7 @@ export const criteria: readonly Criterion[] = [
 
 /** A product manager's answer for the adder. */
 export function brief(size: "S" | "M" | "L", more: object = {}): string {
-  const base = { reasoning: "It is small.", name: "adder", size, stack: "node", assumptions: ["Numbers are decimal."], questions: [] };
+  const base = { speech: "It is small.", name: "adder", size, stack: "node", assumptions: ["Numbers are decimal."], questions: [] };
   return JSON.stringify({ ...base, criteria, ...more });
 }
 

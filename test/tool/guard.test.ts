@@ -100,6 +100,21 @@ describe("a guard", () => {
     expect((await run.result).error).toMatchObject({ code: "GUARD_FAILED" });
   });
 
+  it("leaves nothing of a rewritten answer in what the role says", async () => {
+    const output = z.strictObject({ city: z.string() });
+    const secret = guard({ name: "g", on: "output", check: () => ({ rewrite: { city: "..." } }) });
+    const parts = { name: "Answer", output, run: () => ({ city: "Oslo" }) };
+    const spoken = defineAction({ ...parts, speech: ({ city }) => `It is ${city}.` });
+    const given = defineAction({ ...parts, run: (ctx) => ctx.message("", { instructContent: { city: "Oslo" }, speech: "It is Oslo." }) });
+    for (const [action, speech] of [
+      [spoken, "It is ...."],
+      [given, undefined],
+    ] as const) {
+      const team = new Team({ roles: [defineRole({ name: "Ann", actions: [action], guards: [secret] })] });
+      expect((await team.run("go").result).output?.speech).toBe(speech);
+    }
+  });
+
   it("that rewrites an answer into what its schema refuses fails", async () => {
     const bad = guard({ name: "g", on: "output", check: () => ({ rewrite: { town: "Oslo" } }) });
     const good = guard({ name: "g", on: "output", check: ({ value }) => ({ rewrite: { city: `${(value as { city: string }).city}!` } }) });

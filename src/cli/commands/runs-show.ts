@@ -30,6 +30,7 @@ import { failureRows, projectText } from "../screen/summary.ts";
 import { printResult, resultStyle, type Session } from "../session.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, shortIdIn, withRun } from "../stored-run.ts";
+import { talkLines } from "../screen/talk.ts";
 import { sentText } from "./runs-events.ts";
 
 type RunDetail = Awaited<ReturnType<typeof runDetail>>;
@@ -42,10 +43,11 @@ export function runsShow(session: Session, flags: Flags, id: string): Promise<vo
     const run = await runDetail(store.journal, runId, session.interruptions.signal);
     const short = await shortIdIn(store.journal, runId);
     await printResult(session, { type: "run", ...run, store: store.path }, (o) => [
+      ...(session.output.isTalk ? conversation(run, o) : []),
       ...factLines(factsOf(session, run, store, short), o),
       ...roleTable(run.roles, o),
       ...toolTable(run.tools, o),
-      ...saidLines(run, o.style),
+      ...(session.output.isTalk ? [] : saidLines(run, o.style)),
       ...deadLines(run.deadLetters, o.style),
     ]);
   });
@@ -204,6 +206,11 @@ function saidLines({ said }: RunDetail, style: Style): readonly string[] {
   const lines = said.slice(-LISTED).map((one) => `${`${one.seq}${one.nth === 0 ? "" : `.${one.nth}`}`.padStart(6)}  ${sentText(one)}`);
   const more = said.length > LISTED ? [style.faint(`        and ${plural(said.length - LISTED, "message")} before`)] : [];
   return ["", style.faint(" EVENT  SAID"), ...more, ...lines];
+}
+
+function conversation({ said, roles }: RunDetail, { style, width }: TextStyle): readonly string[] {
+  const profiles = new Map(roles.map(({ name, profile }) => [name, profile]));
+  return [...said.flatMap((sent) => talkLines(sent, { style, width, profiles })), ""];
 }
 
 function deadLines(dead: readonly DeadLetter[], style: Style): readonly string[] {

@@ -161,7 +161,8 @@ export function saidText({ said }: ActEnded): string {
     if (tests === undefined) return message.causeBy;
     return `${message.causeBy} (${tests.tests === "failed" ? `${tests.failed} of ${tests.total} failed` : tests.tests})`;
   });
-  return [...new Set(parts)].join(", ");
+  const speech = said.find(({ message }) => message.speech !== undefined)?.message.speech;
+  return `${[...new Set(parts)].join(", ")}${speech === undefined ? "" : `: ${speech}`}`;
 }
 
 function openStep(started: StepStarted): OpenStep {

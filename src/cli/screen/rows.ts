@@ -22,6 +22,8 @@ const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
 const MAX_CELL = 400;
+/** The first sentences of a speech; all of it is shown by `--talk`. */
+const LONGEST_SAID = 160;
 const MIN_DOING = 14;
 const TOKEN_CHARACTERS = 4;
 const QUICK: ReadonlySet<string> = new Set([
@@ -148,7 +150,9 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
       if (observed.retry !== true || observed.error === undefined) return undefined;
       return [roleOfAct(observed.act), `try ${observed.try} failed (${shown(observed.error.code, 60)})`];
     case "act.ended":
-      return observed.said.length === 0 ? undefined : [observed.role, `said ${shown(saidText(observed))}${costText(progress)}`];
+      return observed.said.length === 0
+        ? undefined
+        : [observed.role, `said ${shown(saidText(observed), LONGEST_SAID)}${costText(progress)}`];
     case "act.failed":
       return [observed.role, `failed${observed.then === "retry" ? ", tries again" : ""}: ${shown(observed.error.message, 300)}`];
     default:

@@ -6,11 +6,13 @@ import type { OutputSettings } from "../settings.ts";
 import { columnsOf, elapsed, shown, type Style, styleFor, wantsColor, widthOf, withoutCodes, wrapped } from "./text.ts";
 import { Progress } from "./progress.ts";
 import { checksIn, plainLine, progressLines, type CheckLine } from "./rows.ts";
+import { sentBy, talkLines } from "./talk.ts";
 import type { Clock } from "../../kernel/clock.ts";
 
 const WATCHED = [
   "run.started",
   "run.resumed",
+  "message",
   "role.active",
   "role.idle",
   "action.started",
@@ -150,6 +152,12 @@ export class Screen {
   #see(observed: Observed): void {
     const checks = checksIn(this.#progress, observed, this.#options.profiles);
     this.#progress.add(observed);
+    if (this.#output.isTalk && this.#options.isPrinted !== true) {
+      const talk = { style: this.style, width: this.width, profiles: this.#options.profiles };
+      const lines = sentBy(observed).flatMap((sent) => talkLines(sent, talk));
+      if (lines.length > 0) this.print(lines);
+      if (this.#region === undefined && observed.type !== "act.failed") return;
+    }
     if (checks !== undefined) return this.#printChecks(checks);
     if (this.#region !== undefined || this.#options.isPrinted === true) return;
     const line = plainLine(this.#progress, observed, this.#options.profiles);

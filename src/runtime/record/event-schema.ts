@@ -106,6 +106,7 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
     ...{ causeBy: text, sentFrom: text, sendTo: texts, parents: texts, timestamp: number, metadata: jsonRecord },
     priority: number.exactOptional(),
     files: list(closed({ name: text, type: text, size: whole, hash: text })).exactOptional(),
+    speech: text.exactOptional(),
   });
   const arrival = closed({
     /** The number of the copy, from 1. Its id is that of the message, a star and this number. Left out for the message itself. */

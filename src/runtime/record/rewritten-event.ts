@@ -100,12 +100,18 @@ function opsChange(message: Change<Message>, id: Change<string> | undefined): Ch
 function messageChange({ text, value, name, id, file }: Words): Change<Message> {
   const hasNames = name !== undefined || id !== undefined;
   const names = { id, parents: items(id), role: name, causeBy: name, sentFrom: name, sendTo: items(name) };
-  const change = members<Message>({ instructContent: value, metadata: value, files: items(file), ...(hasNames ? names : {}) });
+  const change = members<Message>({
+    instructContent: value,
+    metadata: value,
+    files: items(file),
+    speech: text,
+    ...(hasNames ? names : {}),
+  });
   return (message) => {
-    const { content, instructContent, metadata, files } = message;
+    const { content, instructContent, metadata, files, speech } = message;
     const clean = text === undefined ? content : text(content);
     const changed = clean === content ? message : { ...message, content: clean };
-    const isPlain = !hasNames && instructContent === undefined && metadata === NO_METADATA && files === undefined;
+    const isPlain = !hasNames && (instructContent ?? files ?? speech) === undefined && metadata === NO_METADATA;
     const all = isPlain ? changed : change(changed);
     return all === message ? message : deepFreeze(all);
   };

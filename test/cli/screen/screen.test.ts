@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Flags } from "../../../src/cli/options.ts";
 import { Screen } from "../../../src/cli/screen/screen.ts";
 import { outputSettings } from "../../../src/cli/settings.ts";
-import type { Run } from "../../../src/index.ts";
+import { createMessage, type Run } from "../../../src/index.ts";
 import type { Observed } from "../../../src/runtime/record/event.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { fakeHost, type FakeOptions } from "../fake-host.ts";
@@ -128,5 +128,29 @@ describe("a warning", () => {
     counting.screen.warn("a dead letter");
     expect([counting.host.stderr.text, counting.screen.unseenWarnings]).toEqual(["", new Map([["a dead letter", 2]])]);
     expect([showing.host.stderr.text, showing.screen.unseenWarnings.size]).toEqual(["warning: a dead\\u{1b}[2J letter\n", 0]);
+  });
+});
+
+describe("a conversation", () => {
+  const said = (sentFrom: string, content: string, speech?: string): Observed =>
+    ({
+      ...{ type: "act.ended", act: `${sentFrom}#0`, role: sentFrom, round: 0, take: 1, memory: [], working: [] },
+      said: [{ message: createMessage(content, { sentFrom, causeBy: "Act", speech }), to: ["Bob", sentFrom] }],
+    }) as unknown as Observed;
+
+  it("shows who says what to whom, and no step", () => {
+    const { host, tell } = watching({ talk: true } as Flags);
+    tell([...middleOfARun, said("Alice", "# A long document\n\nIts text.", "I am done. I doubt \u001b[2J nothing.")]);
+    const lines = host.stderr.text.split("\n");
+    expect(lines.slice(-4)).toEqual(["", "Alice, Product Manager to Bob", "  I am done. I doubt \\u{1b}[2J nothing.", ""]);
+    expect(host.stderr.text).not.toContain("[0:");
+  });
+
+  it("shows the first paragraph of a message without a speech, and its action where there is none", () => {
+    const { host, tell } = watching({ talk: true } as Flags);
+    tell([said("Alice", "## The user's words\n\nA bridge.\n\nA road."), said("Alice", '{"a": 1}')]);
+    expect(host.stderr.text).toBe(
+      ["", "Alice, Product Manager to Bob", "  A bridge.", "", "Alice, Product Manager to Bob", "  (Act)", ""].join("\n"),
+    );
   });
 });

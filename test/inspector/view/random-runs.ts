@@ -45,7 +45,10 @@ export async function eventsOfChangingRun({
   const definitions = new Map<string, Role>(
     NAMES.map((name) => [
       name,
-      answering(name, (rc) => [rc.message("done", { sendTo: "Boss" }), rc.message("for Vic", { sendTo: "Vic" })]),
+      answering(name, (rc) => [
+        rc.message("done", { sendTo: "Boss", speech: `I, ${name}, am done.` }),
+        rc.message("for Vic", { sendTo: "Vic" }),
+      ]),
     ]),
   );
   const boss = answering("Boss", async (rc) => {

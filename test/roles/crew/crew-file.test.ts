@@ -50,6 +50,19 @@ async function faultsOf(text: string): Promise<readonly string[]> {
 }
 
 describe("a crew file", () => {
+  it("lets a role speak beside its output, and keeps what it says out of the data that others read", async () => {
+    const crew = `
+roles:
+  - name: Ada
+    actions: [{ name: Choose, output: { door: text }, speech: true }]
+  - name: Ben
+    actions: [{ name: Open, on: Choose, prompt: "{{text}}" }]`;
+    const model = scriptedModel([JSON.stringify({ speech: "I am unsure.", door: "left" }), "Open."]);
+    const { messages } = await new Team({ roles: openCrew(await readCrew(crew), ports).roles, model }).run("go").result;
+    expect(messages[1]).toMatchObject({ speech: "I am unsure.", content: "door: left" });
+    expect(model.calls[1]?.messages.at(-1)?.content).toBe("door: left");
+  });
+
   it("becomes roles that work: typed messages, names in prompts, a circle that ends", async () => {
     const draft = (title: string): string => JSON.stringify({ title, body: "It rains.", tags: ["weather", "sea"] });
     const review = (verdict: string): string => JSON.stringify({ remarks: "Shorter!", verdict });

@@ -17,7 +17,7 @@ function shapeOf(state: RunState): unknown {
 function wordsIn(events: readonly RunEvent[]): readonly string[] {
   return events.flatMap((event) => {
     const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
-    return sent.map(({ message }) => message.content).filter((content) => content.length > 3);
+    return sent.flatMap(({ message: { content, speech = "" } }) => [content, speech]).filter((content) => content.length > 3);
   });
 }
 

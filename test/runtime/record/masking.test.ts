@@ -83,7 +83,7 @@ describe("RunLog.W0 no secret is ever recorded", () => {
       rc.memory.add(createMessage(every));
       rc.workingMemory.add(createMessage("x", { metadata: { key: every } }));
       rc.plan.appendTask({ id: "t", instruction: every });
-      return rc.message(every, { instructContent: { key: every } });
+      return rc.message(every, { instructContent: { key: every }, speech: every });
     });
     expectClean((await recorded({ roles: [ann] }, `build it with ${every}`)).text);
   });
