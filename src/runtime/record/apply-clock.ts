@@ -29,6 +29,7 @@ export function beginRound(state: RunState): void {
 export function passRound(state: RunState): void {
   if (state.dead.length > state.deadBefore) orderDead(state);
   state.acted = 0;
+  state.lastActed = -1;
   state.stage = 0;
   state.roundStart = undefined;
   state.round += 1;

@@ -147,10 +147,8 @@ export class RoleState {
   #post: Post | undefined;
   /** The delivery of the post whose messages it has. */
   #collected = -1;
-  /** The tick at which the messages arrived that wait, apart from those of `#later`. */
-  #arrived = 0;
-  /** The ticks of other arrivals by the ids of the messages. */
-  #later: Map<string, number> | undefined;
+  /** The tick at which the messages arrived that wait, and the ticks of later arrivals by the ids of their messages. */
+  #arrivals: { tick: number; later: Map<string, number> | undefined } | undefined;
   #memory: Memory | undefined;
 
   constructor(name: string, index: number, hired: HiredAs) {
@@ -239,19 +237,20 @@ export class RoleState {
 
   /** Puts a message that arrives at a tick into its mailbox. */
   receive(message: Message, tick: number, mailbox: MessageQueue = this.mailbox): void {
-    if (mailbox.isEmpty) [this.#arrived, this.#later] = [tick, undefined];
-    else if (tick !== this.#arrived) {
+    const arrivals = (this.#arrivals ??= { tick, later: undefined });
+    if (mailbox.isEmpty) [arrivals.tick, arrivals.later] = [tick, undefined];
+    else if (tick !== arrivals.tick) {
+      const later = (arrivals.later ??= new Map());
       // A mailbox that is never empty does not keep the ticks of all that it had.
-      if ((this.#later?.size ?? 0) > 2 * mailbox.size + 16)
-        this.#later = new Map([...(this.#later ?? [])].filter(([id]) => mailbox.holds(id)));
-      (this.#later ??= new Map()).set(message.id, tick);
+      if (later.size > 2 * mailbox.size + 16) for (const id of later.keys()) if (!mailbox.holds(id)) later.delete(id);
+      later.set(message.id, tick);
     }
     mailbox.append(message);
   }
 
   /** The tick at which a waiting message of its mailbox arrived. */
   arrivedAt(id: string): number {
-    return this.#later?.get(id) ?? this.#arrived;
+    return this.#arrivals?.later?.get(id) ?? this.#arrivals?.tick ?? 0;
   }
 
   get waiting(): number {
@@ -377,8 +376,9 @@ export class RoleState {
     const role = new RoleState(name, index, first);
     Object.assign(role, { n, ranIn, custom, retry, open: open && { ...open, steps: new Map(open.steps) } });
     role.refill(mailbox);
-    role.#arrived = arrived[0] ?? 0;
-    if (arrived.length > 1) role.#later = new Map(mailbox.map(({ id }, nth) => [id, arrived[nth] ?? 0]));
+    const [tick] = arrived;
+    const later = arrived.length > 1 ? new Map(mailbox.map(({ id }, nth) => [id, arrived[nth] ?? 0])) : undefined;
+    if (tick !== undefined) role.#arrivals = { tick, later };
     for (const message of memory ?? []) role.memory.put(message);
     if (rare === undefined) return role;
     const { plan, workingMemory, ...others } = rare;

@@ -105,7 +105,7 @@ export class RunState {
   acted: number = 0;
   /** The stages of the present round that have ended. */
   stage: number = 0;
-  /** Index of the role that ended an activation last. */
+  /** Index of the role that ended an activation last in the present round; -1 at its beginning. */
   lastActed: number = -1;
   /** The numbers of roles, and of those with mail, at the first activation of the present round. Later ones act in the next round. */
   roundStart: { readonly roles: number; readonly ready: number } | undefined;
