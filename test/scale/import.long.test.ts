@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { entryPoints, root } from "../architecture/read-house.ts";
 
-/** Bytes of our own that a first message loads: measured 918,000, with the agents, which the root exports. */
-const MOST_OWN_BYTES = 925_000;
-/** Bytes of our own that the help of the command loads: measured 121,000, with the one table of commands and options. */
-const MOST_HELP_BYTES = 124_000;
-/** Bytes of our own that a Tab in a shell loads: measured 130,000. */
-const MOST_TAB_BYTES = 132_000;
+/** Bytes of our own that a first message loads: measured 1,030,000, with the agents, conversations, hand-offs, guards, waits and files, which the root exports. */
+const MOST_OWN_BYTES = 1_035_000;
+/** Bytes of our own that the help of the command loads: measured 130,200, with the one table of commands and options. */
+const MOST_HELP_BYTES = 131_500;
+/** Bytes of our own that a Tab in a shell loads: measured 139,900. */
+const MOST_TAB_BYTES = 141_500;
 
 /** The number of measures of the cost; the least counts, because other work beside it only ever adds. */
 const ROUNDS = 3;
