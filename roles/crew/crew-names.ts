@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { UserFeedback, UserRequirement } from "../../src/index.ts";
-import { type CrewAction, crewForm, type CrewRole, type CrewSpec } from "./crew-spec.ts";
+import { type CrewAction, crewForm, type CrewMeeting, type CrewRole, type CrewSpec } from "./crew-spec.ts";
+import { attendants, meetingCauses, withMeetings } from "./meetings.ts";
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
 
@@ -63,19 +64,21 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
     ctx.addIssue({ code: "custom", path: [...path], message, ...(words === undefined ? {} : { params: { ...words } }) });
   const { use, models = {}, output = [] } = crew;
   const placed = placedRoles(crew);
+  const { meetings = [] } = crew;
   const roles = placed.map(({ role }) => role);
   if (use === undefined && (crew.roles ?? []).length === 0) report([], "Expected roles, or a shipped crew in use, got neither.");
   if (use === undefined && crew.with !== undefined)
     report(["with"], "Expected with to come with use: it holds the options of a shipped crew.");
   checkUnique(placed, report);
-  for (const { role, path } of placed) checkRole(role, path, report);
+  for (const { role, path } of placed) checkRole(role, path, attendsOnly(role, meetings), report);
   for (const { path, message, isKey } of use === undefined ? [] : shippedFaults(use, crew.with ?? {})) report(path, message, { isKey });
   // The names in a shipped crew are known when it is opened.
   if (use !== undefined) return;
   const actions = roles.flatMap(({ actions: own = [] }) => own);
-  const causes = [UserRequirement.name, UserFeedback.name, ...actions.map((action) => action.name), ...roles.map((role) => role.name)];
+  const causes = [UserRequirement.name, UserFeedback.name, ...[...actions, ...meetings, ...roles].map((one) => one.name)];
   for (const { role, path } of placed) checkCauses(role, path, causes, roles, report);
   const roleNames = roles.map((role) => role.name);
+  checkMeetings(meetings, roles, causes, report);
   for (const given of Object.keys(models))
     checkKnown(report, ["models", given], "models to name roles", { given, known: roleNames, isKey: true });
   output.forEach((given, index) => {
@@ -89,9 +92,10 @@ interface PlacedRole {
   readonly path: readonly (string | number)[];
 }
 
-function placedRoles({ roles = [], reserve = [] }: CrewSpec): readonly PlacedRole[] {
+function placedRoles(crew: CrewSpec): readonly PlacedRole[] {
+  const { roles = [], reserve = [] } = crew;
   const listed = (part: "roles" | "reserve", all: readonly CrewRole[]): readonly PlacedRole[] =>
-    all.map((role, index) => ({ role, path: [part, index] }));
+    all.map((role, index) => ({ role: withMeetings(role, crew), path: [part, index] }));
   return [...listed("roles", roles), ...listed("reserve", reserve)];
 }
 
@@ -108,14 +112,43 @@ function checkUnique(roles: readonly PlacedRole[], report: Report): void {
   }
 }
 
-function checkRole(role: CrewRole, path: readonly (string | number)[], report: Report): void {
+function attendsOnly({ name, actions = [] }: CrewRole, meetings: readonly CrewMeeting[]): boolean {
+  return actions.length === 0 && meetings.some((meeting) => attendants(meeting).includes(name));
+}
+
+function checkMeetings(meetings: readonly CrewMeeting[], roles: readonly CrewRole[], causes: readonly string[], report: Report): void {
+  const known = roles.filter((role) => modeOf(role) === "by_cause" && role.tools === undefined).map(({ name }) => name);
+  meetings.forEach((meeting, nth) => {
+    const path = ["meetings", nth];
+    const seat = (given: string, ...at: (string | number)[]): void =>
+      checkKnown(report, [...path, ...at], "roles that react to causes, and are no agents", { given, known });
+    seat(meeting.moderator, "moderator");
+    meeting.participants.forEach((given, index) => seat(given, "participants", index));
+    if (meeting.participants.every((name) => name === meeting.moderator))
+      report([...path, "participants"], "Expected a participant beside the moderator, got none.");
+    const least = attendants(meeting).length;
+    if (meeting.calls !== undefined && meeting.calls < least)
+      report([...path, "calls"], `Expected at least ${least} calls, one of each who attends, got ${meeting.calls}.`);
+    if (causes.filter((name) => name === meeting.name).length > 1)
+      report([...path, "name"], `Expected a name that no action, role or other meeting has, got "${meeting.name}".`);
+    meetingCauses(meeting).forEach((given, index) =>
+      checkKnown(report, [...path, "on", ...(typeof meeting.on === "string" ? [] : [index])], "a cause that somebody of the crew has", {
+        given,
+        known: causes,
+      }),
+    );
+  });
+}
+
+function checkRole(role: CrewRole, path: readonly (string | number)[], isOnlyThere: boolean, report: Report): void {
   const mode = modeOf(role);
   const { actions = [], tools: named = [], allow = [], checks, human } = role;
   if (mode !== "agent" && (named.length > 0 || checks !== undefined))
     report([...path, "mode"], `Expected a role with tools or checks to be of mode agent, got ${mode}.`);
   if (mode === "agent" && human !== true && actions.length > 1)
     report([...path, "actions"], "Expected at most one action of an agent: it names its message and gives its form.");
-  if (mode !== "agent" && actions.length === 0) report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
+  if (mode !== "agent" && actions.length === 0 && !isOnlyThere)
+    report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
   allow.forEach((given, index) =>
     checkKnown(report, [...path, "allow", index], "allow to name tools of the role", { given, known: named }),
   );

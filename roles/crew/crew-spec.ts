@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DECISIONS, OTHERWISE } from "../../actions/meeting.ts";
 
 /** The tools that a crew's agents may have, by their names. */
 export const CREW_TOOLS = [
@@ -99,6 +100,28 @@ const roleSchema = z.strictObject({
   timeout: z.number().positive().max(1_000_000).optional(),
 });
 
+/** Roles that speak by turns, vote, and record a decision: its message has the name of the meeting as its cause. */
+const meetingSchema = z.strictObject({
+  name,
+  /** The causes of the messages to its moderator that call it. */
+  on: z.union([name, names.min(1)], { error: "a cause or a list of causes" }),
+  moderator: name,
+  participants: names.min(1),
+  agenda: z.array(z.string().min(1).max(1_000)).min(1).max(20),
+  /** Rounds of speech before the vote. */
+  rounds: z.int().min(1).max(20).default(2),
+  /** Words of one participant in one meeting. */
+  words: z.int().min(1).max(10_000).default(80),
+  /** Questions to models in one meeting. Default: those of all rounds, of the vote, and one of the moderator. */
+  calls: z.int().min(1).max(10_000).optional(),
+  /** Objections of one participant in one meeting. Each needs evidence, and delays the decision. */
+  objections: z.int().min(0).max(20).default(1),
+  /** By most votes, by all votes, by the moderator, or as the median of estimates. */
+  decide: z.enum(DECISIONS).default("majority"),
+  /** Who decides where the votes do not. */
+  otherwise: z.enum(OTHERWISE).default("moderator"),
+});
+
 /** Without the check of names. */
 export const crewForm = z.strictObject({
   name: name.optional(),
@@ -113,6 +136,7 @@ export const crewForm = z.strictObject({
   with: z.record(z.string(), plain).optional(),
   roles: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
   reserve: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
+  meetings: z.array(meetingSchema).max(20).optional(),
   /** The actions whose messages are the result. Default: those that no role watches. */
   output: names.min(1).optional(),
 });
@@ -120,6 +144,7 @@ export const crewForm = z.strictObject({
 /** A crew as a file has it. */
 export type CrewSpec = z.infer<typeof crewForm>;
 export type CrewRole = z.infer<typeof roleSchema>;
+export type CrewMeeting = z.infer<typeof meetingSchema>;
 export type CrewAction = z.infer<typeof actionSchema>;
 export type CrewField = z.infer<typeof field>;
 export type FieldKind = z.infer<typeof kind>;

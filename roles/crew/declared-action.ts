@@ -13,6 +13,12 @@ export interface DeclaredTraits {
 
 const traits = new WeakMap<Action, DeclaredTraits>();
 
+/** States what the messages of an action of code are, for the check of a crew. */
+export function declare<A extends Action>(action: A, its: DeclaredTraits): A {
+  traits.set(action, its);
+  return action;
+}
+
 export function declaredTraits(action: Action): DeclaredTraits | undefined {
   return traits.get(action);
 }

@@ -1,11 +1,12 @@
 import { readForm, readYaml } from "../../src/adapters/yaml.ts";
-import { defineRole, type MicroUsd, type Role, type RoleOptions, usd } from "../../src/index.ts";
+import { defineRole, type MicroUsd, type Reaction, type Role, type RoleOptions, usd } from "../../src/index.ts";
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
+import { meetingReactions, withMeetings } from "./meetings.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
 /** The ports of a crew: where it works, and what its tools may reach. */
@@ -76,12 +77,14 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   const checked = readForm(spec, { schema: CrewSchema, name: "the crew", code: "CREW_INVALID" });
   const { name, use, with: options = {}, roles: own = [], reserve = [], models = {}, budget, rounds, model, output } = checked;
   const shipped = use === undefined ? undefined : shippedRoles(use, options, ports);
-  const roles = [...(shipped?.roles ?? []), ...own.map((role) => roleOf(role, ports))];
+  const reactionsOf = meetingReactions(checked);
+  const made = (role: CrewRole): Role => roleOf(withMeetings(role, checked), ports, reactionsOf(role.name));
+  const roles = [...(shipped?.roles ?? []), ...own.map(made)];
   const byRole = [...own, ...reserve].flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
   return {
     name: name ?? shipped?.name ?? "crew",
     roles,
-    reserve: reserve.map((role) => roleOf(role, ports)),
+    reserve: reserve.map(made),
     budget: budget === undefined ? undefined : usd(budget),
     rounds,
     model,
@@ -91,17 +94,20 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   };
 }
 
-function roleOf(role: CrewRole, ports: CrewPorts): Role {
+function roleOf(role: CrewRole, ports: CrewPorts, meetings: readonly Reaction[]): Role {
   const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
   const milliseconds = timeout === undefined ? undefined : timeout * 1_000;
   const optional = given({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
   const reactMode = modeOf(role);
-  const base = { name, ...optional, watch: watchOf(role), reactMode, state: SaidSchema };
+  const called = meetings.flatMap(({ on }) => on as string | readonly string[]);
+  const isOnlyThere = meetings.length > 0 && (role.actions ?? []).length === 0;
+  const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role)), ...called])];
+  const base = { name, ...optional, watch, reactMode, state: SaidSchema };
   if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, ports) });
   const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions) }));
   if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
-  return defineRole({ ...base, reactions });
+  return defineRole({ ...base, reactions: [...reactions, ...meetings] });
 }
 
 type Given<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
