@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { UserFeedback, UserRequirement } from "../../src/index.ts";
 import { type CrewAction, crewForm, type CrewMeeting, type CrewRole, type CrewSpec } from "./crew-spec.ts";
-import { attendants, meetingCauses, withMeetings } from "./meetings.ts";
+import { attendants, meetingCauses, withMeetings } from "./attendance.ts";
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
 

@@ -6,7 +6,8 @@ import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
-import { meetingReactions, withMeetings } from "./meetings.ts";
+import { withMeetings } from "./attendance.ts";
+import { meetingReactions } from "./meetings.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
 /** The ports of a crew: where it works, and what its tools may reach. */

@@ -240,7 +240,7 @@ export class RoleState {
     const arrivals = (this.#arrivals ??= { tick, later: undefined });
     if (mailbox.isEmpty) [arrivals.tick, arrivals.later] = [tick, undefined];
     else if (tick !== arrivals.tick) {
-      const later = (arrivals.later ??= new Map());
+      const later = (arrivals.later ??= new Map<string, number>());
       // A mailbox that is never empty does not keep the ticks of all that it had.
       if (later.size > 2 * mailbox.size + 16) for (const id of later.keys()) if (!mailbox.holds(id)) later.delete(id);
       later.set(message.id, tick);
