@@ -9,9 +9,9 @@ const model = scriptedModel(["A table for two, at eight.", "Then at nine.", "It 
 const team = new Team({ roles: [defineRole({ name: "Ada", goal: "book tables", actions: [Answer] })], model });
 
 const chat = team.conversation("table-4", { user: "ann" });
-const { messages, status } = await chat.say("A table for two, please.");
-console.log(status, messages.at(-1)?.content); // finished A table for two, at eight.
-console.log((await chat.say("That is too early.")).messages.at(-1)?.content); // Then at nine.
+const { output, status } = await chat.say("A table for two, please.");
+console.log(status, output?.content); // finished A table for two, at eight.
+console.log((await chat.say("That is too early.")).output?.content); // Then at nine.
 console.log((await chat.history()).length, "messages"); // 4 messages
 // #endregion
 
@@ -56,10 +56,10 @@ const host = (replies = scriptedModel([call, "Table 4 is free at nine.", "You ha
 
 const journal = memoryJournal(); // sqlite({ path }) from troupe/sqlite keeps conversations on disk
 const before = await host().conversation("ann", { journal });
-console.log((await before.say("Nine o'clock?")).messages.at(-1)?.content); // Table 4 is free at nine.
+console.log((await before.say("Nine o'clock?")).output?.content); // Table 4 is free at nine.
 // Later, in another process: what was said, and what the tools answered, is in the journal.
 const after = await host(scriptedModel(["You have it."], { id: "host" })).conversation("ann", { journal });
-console.log((await after.say("I take it.")).messages.at(-1)?.content); // You have it.
+console.log((await after.say("I take it.")).output?.content); // You have it.
 // #endregion
 
 // #region context
@@ -72,7 +72,7 @@ declare module "troupe" {
 const Greet = defineAction({ name: "Greet", run: (ctx) => `Good evening, ${ctx.context.session.name}.` });
 const greeters = new Team({ roles: [defineRole({ name: "Gil", actions: [Greet] })] });
 const greeted = greeters.conversation("door", { context: { session: { name: "Ann" } } });
-console.log((await greeted.say("Hello.")).messages.at(-1)?.content); // Good evening, Ann.
+console.log((await greeted.say("Hello.")).output?.content); // Good evening, Ann.
 const stopped = await greeters.run("Hello.", { id: "door-2" }).result;
 console.log(stopped.status, stopped.error?.code); // stopped CONTEXT_MISSING
 // #endregion

@@ -188,9 +188,9 @@ export class Agent<O = unknown> {
   }
 
   /** Returns an agent of the same options that remembers nothing. @throws UsageError `AGENT_INVALID` for one whose memory brings its tools @internal */
-  anew(): Agent<O> {
+  anew(defaults: Pick<AgentOptions<O>, "ask" | "approve"> = {}): Agent<O> {
     const { memory, ...options } = this.#options;
-    if (memory === undefined || memory instanceof ChatMemory) return new Agent<O>(options as AgentOptions<O>);
+    if (memory === undefined || memory instanceof ChatMemory) return new Agent<O>({ ...defaults, ...options } as AgentOptions<O>);
     throw invalid(`the agent ${this.name} to have tools, so that each task begins anew`, "a memory with its own tools");
   }
 

@@ -8,7 +8,7 @@ import { isObject } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { AnySchema } from "../model/standard-schema.ts";
-import { defineTool, type Tool } from "../tool/tool.ts";
+import { defineTool, type Tool, toolName } from "../tool/tool.ts";
 import type { RoleSpec } from "./role-spec.ts";
 import type { Role } from "./role.ts";
 
@@ -61,8 +61,6 @@ export interface HandedOver {
 }
 
 const handoffs = new WeakMap<Tool, Handoff>();
-const NAME = /[^a-zA-Z0-9_-]+/g;
-const MAX_NAME = 64;
 
 /**
  * Makes a tool by which a role in mode `agent` hands its conversation to another role of its team, which answers in its place. What the user says next goes
@@ -84,7 +82,7 @@ export function handoff(to: Role | string, o: HandoffOptions = {}): Tool {
   takes("handoff", "to", to, readable);
   const target = nameOf(to);
   checkKnownOptions("handoff", o, handoffOptions);
-  const { history = "all", input, name = `transfer_to_${target.replace(NAME, "_")}`.slice(0, MAX_NAME) } = o;
+  const { history = "all", input, name = toolName(`transfer_to_${target}`) } = o;
   const goal = typeof to === "string" || to.goal === "" ? "" : ` Its goal: ${to.goal}.`;
   const tool = defineTool({
     name,
@@ -117,11 +115,13 @@ export function handedOver({ causeBy, instructContent }: Message): HandedOver | 
 
 /** Refuses hand-offs to a role that the team lacks, and of a role to itself. @throws UsageError `ROLE_UNKNOWN`, `ROLE_INVALID` */
 export function assertHandoffs(specs: readonly RoleSpec[], names: readonly string[]): void {
-  for (const { role, card } of specs) {
+  const has = ({ card, addresses }: RoleSpec, to: string): boolean => card.profile === to || addresses.includes(to);
+  for (const spec of specs) {
+    const { role, card } = spec;
     for (const { to } of (role.tools ?? []).flatMap((tool) => handoffOf(tool) ?? [])) {
-      if (to === card.name)
+      if (to === card.name || has(spec, to))
         throw new UsageError("ROLE_INVALID", `Expected ${card.name} to hand off to another role, got itself. Leave this hand-off out.`);
-      if (names.includes(to) || specs.some((spec) => spec.card.profile === to || spec.addresses.includes(to))) continue;
+      if (names.includes(to) || specs.some((other) => has(other, to))) continue;
       const expected = `Expected the role "${to}", to which ${card.name} hands off, to be in the team, which has ${names.join(", ")}`;
       const meant = nearestWord(to, names);
       throw new UsageError("ROLE_UNKNOWN", `${expected}. ${meant === undefined ? "Hire it." : `Did you mean ${meant}?`}`);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Agent } from "../agent/agent.ts";
+import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { RunContext } from "../kernel/deps.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { isUncertain } from "../kernel/effect.ts";
@@ -12,7 +12,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { createMessage } from "../message/message.ts";
 import type { AnySchema } from "../model/standard-schema.ts";
 import type { Role } from "../role/role.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
+import { defineTool, type Tool, type ToolContext, toolName } from "../tool/tool.ts";
 import { toolFailure, type ToolResult } from "../tool/tool-result.ts";
 import { Team } from "./team.ts";
 import type { RunOptions } from "./team-options.ts";
@@ -31,8 +31,6 @@ const asToolOptions: Known<AsToolOptions> = { ...kinds.each(kinds.text, "name", 
 
 /** As for an activation of a role. */
 const TIMEOUT = 3_600_000;
-const NAME = /[^a-zA-Z0-9_-]+/g;
-const MAX_NAME = 64;
 
 /**
  * Makes a tool of an agent, a role or a team: each call gives it a task, and its answer is the result. In a run its calls, its cost and its record are part of
@@ -52,7 +50,7 @@ export function asTool(worker: Agent | Role | Team, o: AsToolOptions = {}): Tool
   takes("asTool", "worker", worker, readable);
   const { run, name: own, description: about } = workerOf(worker);
   checkKnownOptions("asTool", o, asToolOptions);
-  const { input, name = own.replace(NAME, "_").slice(0, MAX_NAME), description = about === "" ? `Gives ${own} a task.` : about } = o;
+  const { input, name = toolName(own), description = about === "" ? `Gives ${own} a task.` : about } = o;
   return defineTool({
     name,
     description,
@@ -87,10 +85,15 @@ function workerOf(given: unknown): Worker {
 }
 
 async function agentRun(agent: Agent, task: string, ctx: ToolContext): Promise<ToolResult> {
-  const { status, answer, output, error } = await agent.anew().run(task, termsOf(ctx)).result;
+  const { status, answer, output, error } = await agent.anew(personOf(ctx)).run(task, termsOf(ctx)).result;
   if (status === "finished") return { output: output === undefined ? answer : canonicalJson(output), ...defined({ data: output as Json }) };
   if (error instanceof ControlError || isUncertain(error)) throw error;
   return toolFailure(`${agent.name} has not finished (${status}). ${error?.message ?? answer}`);
+}
+
+/** The person of the caller answers for an agent that has nobody of its own. */
+function personOf({ human }: ToolContext): Pick<AgentOptions, "ask" | "approve"> {
+  return human === undefined ? {} : { ask: human.answer, approve: human.answer };
 }
 
 async function teamRun(team: Team, { task, to }: { readonly task: string; readonly to?: string }, ctx: ToolContext): Promise<ToolResult> {

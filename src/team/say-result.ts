@@ -6,8 +6,10 @@ import { type FailedActivation, noteEnd, type SummaryStatus } from "../runtime/r
 
 /** The replies of the roles to what a person said in a conversation, until the run is at rest. */
 export interface SayResult {
-  /** The messages of the roles, in their order; the last one is mostly the reply. */
+  /** The messages of the roles, in their order. */
   readonly messages: readonly Message[];
+  /** The last of them. Left out without any. */
+  readonly output?: Message;
   /** `open`: the run was lost from sight before it came to rest, and may continue. */
   readonly status: SummaryStatus;
   /** The first question to a person that waits for an answer. */
@@ -29,8 +31,10 @@ export class Replies {
   }
 
   result(status: SummaryStatus, question?: PendingQuestion, error?: TroupeError): SayResult {
+    const output = this.#messages.at(-1);
     return {
       messages: this.#messages,
+      ...(output === undefined ? {} : { output }),
       status,
       ...(question === undefined ? {} : { question }),
       ...(error === undefined ? {} : { error }),

@@ -1,6 +1,6 @@
 import { takes } from "../kernel/argument.ts";
 import { StepError, UsageError } from "../kernel/errors.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
+import { type Json, type JsonObject, jsonRoundTrip } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import { isObject } from "../kernel/value-kind.ts";
@@ -96,7 +96,8 @@ export function guard(options: GuardOptions): Guard {
         (isObject(verdict) && "rewrite" in verdict && verdict.rewrite !== undefined);
       if (!isRight)
         throw new UsageError("GUARD_INVALID", `Expected the check to return nothing, a reason or { rewrite }, got ${valueText(verdict)}.`);
-      if (typeof verdict !== "string" || verdict === "" || then !== "ask") return { output: "judged", data: (verdict ?? null) as Json };
+      if (typeof verdict !== "string") return { output: "judged", data: jsonRoundTrip((verdict ?? null) as Json) };
+      if (verdict === "" || then !== "ask") return { output: "judged", data: verdict };
       return { output: "judged", data: (await isAllowed(name, subject, verdict, ctx)) ? null : verdict };
     },
   });

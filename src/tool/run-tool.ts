@@ -219,7 +219,7 @@ class RunningTool {
   }
 
   #human(steps: StepPort, ask: HumanPort, hand: Hand): ToolHuman {
-    return { ask: (question, o) => hand("human.ask", this.#askPerson(steps.step, ask, question, o)) };
+    return { ask: (question, o) => hand("human.ask", this.#askPerson(steps.step, ask, question, o)), answer: ask };
   }
 
   #askPerson(step: StepPort["step"], ask: HumanPort, text: string, { choices = [] }: ToolQuestionOptions = {}): Promise<string> {

@@ -1,3 +1,4 @@
+import type { HumanPort } from "./approval.ts";
 import { type AnySchema, type ValueOf, zodOf } from "../model/standard-schema.ts";
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
@@ -42,6 +43,8 @@ export interface ToolQuestionOptions {
 export interface ToolHuman {
   /** The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
   ask(question: string, o?: ToolQuestionOptions): Promise<string>;
+  /** Asks without a step of its own. @internal */
+  readonly answer: HumanPort;
 }
 
 /** Closed when the call has ended. */
@@ -171,6 +174,7 @@ export interface PlainToolOptions extends ToolFields {
 
 const TIMEOUT = 60_000;
 const MAX_OUTPUT = 12_000;
+const MAX_NAME = 64;
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
@@ -233,4 +237,9 @@ function checkFields({ name, description, timeout = TIMEOUT, maxOutput = MAX_OUT
 
 function invalid(expected: string, got: string): UsageError {
   return new UsageError("TOOL_INVALID", `Expected ${expected}, got ${got}.`);
+}
+
+/** Returns a string as the name of a tool. */
+export function toolName(given: string): string {
+  return given.replace(/[^a-zA-Z0-9_-]+/g, "_").slice(0, MAX_NAME);
 }

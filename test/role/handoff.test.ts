@@ -1,6 +1,16 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { type ChatRequest, createMessage, defineRole, guard, handoff, memoryJournal, type Role, Team } from "../../src/index.ts";
+import {
+  type ChatRequest,
+  createMessage,
+  defineRole,
+  defineTool,
+  guard,
+  handoff,
+  memoryJournal,
+  type Role,
+  Team,
+} from "../../src/index.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { call, calls } from "../agent/setup.ts";
@@ -109,15 +119,38 @@ describe("a hand-off", () => {
     expect(seenBy(model.calls.at(-1)).filter((text) => text === "user: Who?")).toHaveLength(1);
   });
 
+  it("to a role that was retired meanwhile fails, and is no answer", async () => {
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      parameters: z.object({}),
+      effect: "read",
+      execute: async () => (await run.retire("Rita"), "seen"),
+    });
+    const rita = defineRole({ name: "Rita", profile: "Clerk", reactMode: "agent", watch: [] });
+    const desk = defineRole({ name: "Desk", tools: [look, handoff("Clerk")] });
+    const model = scriptedModel([
+      calls(call("look", {}, "a")),
+      calls(call("transfer_to_Clerk", { reason: "a refund" }, "b")),
+      "You get it.",
+    ]);
+    const team = new Team({ roles: [desk, rita], model });
+    const run = team.run("Refund?");
+    const { status, error, output } = await run.result;
+    expect([status, error?.code, output?.content]).toEqual(["failed", "ADDRESS_UNKNOWN", undefined]);
+  });
+
   test.each([
     ["to nobody", "Ritta", "ROLE_UNKNOWN", /Did you mean Rita/],
     ["to itself", "Desk", "ROLE_INVALID", /another role/],
+    ["to its own profile", "Clerk", "ROLE_INVALID", /another role/],
   ])("%s is refused before the run begins", async (_what, to, code, text) => {
     const rita = defineRole({ name: "Rita", reactMode: "agent", watch: [] });
-    const team = new Team({ roles: [defineRole({ name: "Desk", tools: [handoff(to)] }), rita], model: scriptedModel([]) });
+    const clerk = defineRole({ name: "Desk", profile: "Clerk", tools: [handoff(to)] });
+    const team = new Team({ roles: [clerk, rita], model: scriptedModel([]) });
     const { error } = await team.run("Refund?").result;
     expect([error?.code, text.test(error?.message ?? "")]).toEqual([code, true]);
-    const environment = new Environment({ model: scriptedModel([]) }).addRole(defineRole({ name: "Desk", tools: [handoff(to)] }));
+    const environment = new Environment({ model: scriptedModel([]) }).addRole(clerk);
     environment.publishMessage("Refund?");
     await expect(environment.run()).rejects.toMatchObject({ code });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { Agent, defineTool, MessagesMemory, type Tool } from "../../src/agent/index.ts";
-import { asTool, defineAction, defineRole, memoryJournal, ModelError, type RunContext, Team, usd } from "../../src/index.ts";
+import { asTool, defineAction, defineRole, guard, memoryJournal, ModelError, type RunContext, Team, usd } from "../../src/index.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 import { call, calls } from "../agent/setup.ts";
 
@@ -88,6 +88,23 @@ describe("a tool of a worker", () => {
     const results: unknown[] = [];
     for await (const event of run) if (event.type === "call.ended") results.push(event.result);
     expect(results).toEqual([{ output: '{"line":"wide"}', data: { line: "wide" } }]);
+  });
+
+  it.each([
+    ["a guard", { guards: [guard({ name: "careful", on: "call", then: "ask", check: () => "It mails." })] }],
+    ["a permission", { permissions: { default: "ask" } }],
+  ] as const)("asks the person of the run for %s, over a wait", async (_what, rules) => {
+    let mailed = 0;
+    const mail = defineTool({ name: "mail", description: "Mails.", parameters: z.object({}), execute: () => `mailed ${(mailed += 1)}` });
+    const journal = memoryJournal();
+    const replies = scriptedModel([ask("mail", {}), ({ messages }) => `It was ${messages.at(-1)?.content}.`], { id: "poet" });
+    const poet = new Agent({ name: "poet", model: replies, tools: [mail], ...rules });
+    const host = scriptedModel([ask("poet", { task: "mail it" }), ({ messages }) => messages.at(-1)?.content ?? ""], { id: "host" });
+    const team = new Team({ roles: [defineRole({ name: "Hedy", tools: [asTool(poet)] })], model: host, journal });
+    const { status, questions } = await team.run("Mail it.", { id: "a" }).result;
+    expect([status, questions.length, mailed]).toEqual(["waiting", 1, 0]);
+    const { output } = await (await team.answer("a", questions[0]?.id ?? "", "yes")).result;
+    expect([output?.content, mailed]).toEqual(["It was mailed 1.", 1]);
   });
 
   it("tells the model why the worker did not finish", async () => {

@@ -81,6 +81,7 @@ describe.each(Object.entries(owners))("a guard of a %s", (_owner, run) => {
     ["throws", () => Promise.reject(new Error("broken"))],
     ["returns something else", () => 7 as never],
     ["rewrites into nothing", () => ({ rewrite: undefined }) as never],
+    ["rewrites into what is no JSON", () => ({ rewrite: () => "x" }) as never],
     ["rewrites into more than a record takes", () => ({ rewrite: "x".repeat(1_000_001) })],
     ["has a longer reason than a record takes", () => "x".repeat(1_000_001)],
   ])("that %s lets nothing pass", async (_what, check) => {

@@ -4,6 +4,7 @@ import { stopSignal, withTimeout } from "../../kernel/abort.ts";
 import { OutputError, StepError, TimeoutError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { ReadyWait } from "../../role/wait.ts";
@@ -66,10 +67,10 @@ export class Persons {
   }
 
   /** Waits for a signal or for a time. Returns the signal; null when the time came first. @throws WaitingError while neither has come */
-  wait(steps: StepPort, { role: { name: role } }: Asker, { deadline, ...ready }: ReadyWait): Promise<Json> {
+  async wait(steps: StepPort, { role: { name: role } }: Asker, { deadline, ...ready }: ReadyWait): Promise<Json> {
     const { form, shown } = recordedForm(ready.form);
     const spec = { kind: "human", name: "wait", request: { role, ...ready, form }, shown, deadline, metered: true };
-    return steps.step(spec, async ({ key, attempts, deadline: recorded, take }) => {
+    const answer: Json = await steps.step(spec, async ({ key, attempts, deadline: recorded, take }) => {
       const { clock } = this.#parts;
       const until = recorded ?? this.#deadline(deadline) ?? Infinity;
       // A wait that continues begins no further try until it is over.
@@ -82,6 +83,8 @@ export class Persons {
       attempts.settle({ cost: 0, basis: "none", byDeadline: true });
       return null;
     });
+    if (isRecord(answer)) this.#taken.delete(answer["signal"] as string);
+    return answer;
   }
 
   async #ask(steps: StepPort, { role: card, teamAt }: Asker, question: string, o: AnyHumanAsk = {}): Promise<unknown> {

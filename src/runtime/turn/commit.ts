@@ -177,8 +177,12 @@ export function loggerOf(host: Engine, role: string): Logger {
   };
 }
 
-/** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, if the run's policy is to fail */
-export function assertNotDead({ failsOnDead, directory }: Engine, name: string, [dead]: readonly string[]): void {
+/** @throws UsageError `ADDRESS_UNKNOWN` for addresses that no role has, if a message to them fails */
+export function assertNotDead(
+  { failsOnDead, directory }: Pick<Engine, "failsOnDead" | "directory">,
+  name: string,
+  [dead]: readonly string[],
+): void {
   if (!failsOnDead || dead === undefined) return;
   throw new UsageError(
     "ADDRESS_UNKNOWN",

@@ -13,6 +13,7 @@ import {
 } from "../../message/message.ts";
 import { delayedBy, dueOf } from "../record/delivery.ts";
 import type { Sent } from "../record/event.ts";
+import { HANDOFF } from "../../role/handoff.ts";
 import { assertNotDead, messageOf, parentsIn, routedBy } from "./commit.ts";
 import type { Routed } from "../routing/directory.ts";
 import type { RoleTurn } from "./turn.ts";
@@ -98,7 +99,8 @@ export class Outbox {
     const sendTo = [...new Set(message.sendTo.map((address) => read.get(address) ?? address))];
     const { causeBy, sentFrom } = message;
     const routed = meant.length === 0 ? { to, dead } : directory.route({ sendTo, causeBy, sentFrom }, role.name, teamAt);
-    assertNotDead(tools.host, role.name, routed.dead);
+    // A conversation that nobody takes would end without an answer.
+    assertNotDead({ directory, failsOnDead: tools.host.failsOnDead || causeBy === HANDOFF }, role.name, routed.dead);
     return {
       ...{ message, to: routed.to },
       ...(routed.dead.length === 0 ? {} : { dead: routed.dead }),
