@@ -23,7 +23,7 @@ export type ActionResult<O> = O | Message<O> | readonly Message[] | string | voi
 /** The messages an action needs, typed by the actions that cause them. */
 export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: SaidBy<PayloadOf<N[K]>> };
 
-/** What an action with an `output` schema says always has its payload. */
+/** A message of an action with an `output` schema always has its payload. */
 type SaidBy<P> = unknown extends P ? Message<P> : [P] extends [never] ? Message<P> : Message<P> & { readonly instructContent: P };
 
 /**

@@ -86,7 +86,7 @@ export interface EffectDoor extends StepDoor {
   readonly budget: BudgetPool;
 }
 
-/** What a program gives to roles and tools; never recorded. */
+/** The values of the program for roles and tools; never recorded. */
 export interface GivenValues {
   readonly deps: Deps | undefined;
   readonly context: RunContext | undefined;
@@ -196,7 +196,7 @@ export interface RoleContext<S = CustomState> {
   readonly human: Human;
   /** The role's identity and its colleagues, as in the prompt of its model. */
   readonly introduction: string;
-  /** What the tools of the role get. @internal */
+  /** The values for the tools of the role. @internal */
   readonly given?: GivenValues | undefined;
   /** For code of the activation that starts agents, flows and teams, or asks other models. @internal */
   readonly meter?: Meter | undefined;

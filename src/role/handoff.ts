@@ -15,15 +15,15 @@ import type { Role } from "./role.ts";
 /** Options of a hand-off. */
 export interface HandoffOptions {
   /**
-   * What the other role learns of the conversation. `all`: what was said, at most the newest 200 messages; `summary`: a summary that the role's
+   * The part of the conversation that the other role learns. `all`: what was said, at most the newest 200 messages; `summary`: a summary that the role's
    * model writes; `none`: the reason or the input alone. Default `all`.
    */
   readonly history?: "all" | "summary" | "none";
-  /** What the model fills in for the other role, which gets it as `instructContent.input`. Default: a reason in one sentence. */
+  /** The form that the model fills in for the other role, which gets it as `instructContent.input`. Default: a reason in one sentence. */
   readonly input?: AnySchema;
   /** The name of the tool. Default: `transfer_to_` and the name of the role. */
   readonly name?: string;
-  /** When to hand off, for the model. Default: the goal of the role. */
+  /** The occasion, for the model. Default: the goal of the role. */
   readonly description?: string;
 }
 

@@ -20,7 +20,7 @@ export interface WaitForOptions {
    * kept. Default: any JSON value.
    */
   readonly schema?: AnySchema;
-  /** When the wait ends with `WAIT_TIMEOUT`, counted from its beginning. Default: never. */
+  /** The time after which the wait throws `WAIT_TIMEOUT`, counted from its beginning. Default: never. */
   readonly timeout?: Until;
 }
 

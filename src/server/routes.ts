@@ -288,7 +288,7 @@ function unknownCursor(): UsageError {
 
 const SHOWN: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** What a browser could run is never shown as a page of the server. */
+/** A file that a browser could run is never shown as a page of the server. */
 async function readFile({ journal }: RouteParts, { runId, params, signal }: RouteRequest): Promise<Response> {
   const { hash = "" } = params;
   const file = await namedFile(journal, runId, hash, signal);

@@ -21,9 +21,9 @@ import type { RunOptions } from "./team-options.ts";
 export interface AsToolOptions {
   /** Default: its name. */
   readonly name?: string;
-  /** What it is good for, for the model that calls it. Default: its description or its goal. */
+  /** Its use, for the model that calls it. Default: its description or its goal. */
   readonly description?: string;
-  /** What the model fills in; the worker gets it as JSON. Default: a task in words. */
+  /** The form that the model fills in; the worker gets it as JSON. Default: a task in words. */
   readonly input?: AnySchema;
 }
 

@@ -73,6 +73,7 @@ class CassettePlayer implements CassetteModel {
   readonly id: string;
   readonly price?: ModelPrice;
   readonly maxOutputTokens?: number;
+  readonly takes: readonly string[];
   readonly extra?: Readonly<Record<string, Json>>;
   readonly #runId: string;
   readonly #mask: Mask;
@@ -83,6 +84,7 @@ class CassettePlayer implements CassetteModel {
     const { price = freePrice(id, calls), maxOutputTokens, secrets = [] } = options;
     const extra = commonExtra(calls);
     this.id = id;
+    this.takes = takenTypes(calls);
     if (price !== undefined) this.price = price;
     if (maxOutputTokens !== undefined) this.maxOutputTokens = maxOutputTokens;
     if (extra !== undefined) this.extra = extra;
@@ -320,6 +322,12 @@ function recordedModel(calls: readonly RecordedCall[], wanted: string | undefine
 function freePrice(id: string, calls: readonly RecordedCall[]): ModelPrice | undefined {
   if (calls.length === 0 || priceOf({ id }) !== undefined) return undefined;
   return calls.every((call) => call.cost === 0) ? { input: 0, output: 0 } : undefined;
+}
+
+/** A record has the files that the model took, and the words for all others. */
+function takenTypes(calls: readonly RecordedCall[]): readonly string[] {
+  const messages = calls.flatMap(({ request }) => (request["messages"] ?? []) as unknown as readonly ChatMessage[]);
+  return [...new Set(messages.flatMap(({ images = [] }) => images.flatMap((part) => ("url" in part ? [] : [part.mediaType]))))];
 }
 
 function commonExtra(calls: readonly RecordedCall[]): Readonly<Record<string, Json>> | undefined {

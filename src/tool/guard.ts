@@ -12,7 +12,7 @@ import { runTool } from "./run-tool.ts";
 import { cutText } from "./shown-text.ts";
 import { defineTool, type Tool, type ToolContext } from "./tool.ts";
 
-/** What a guard judges, and what it may use. */
+/** The subject of a judgement, and the means of a guard. */
 export interface GuardContext extends Pick<ToolContext, "signal" | "ask" | "step" | "human" | "deps" | "context" | "clock"> {
   /** The task, the answer, the arguments of the call as JSON, or the result of the tool. */
   readonly text: string;
@@ -30,7 +30,7 @@ export type GuardVerdict = string | { readonly rewrite: Json } | void | undefine
 /** Options of {@link guard}. */
 export interface GuardOptions {
   readonly name: string;
-  /** What it judges: the task, the answer, or each call of a tool before it is made. A tool's own guard judges its arguments (`input`) or its result. */
+  /** The subject: the task, the answer, or each call of a tool before it is made. A tool's own guard judges its arguments (`input`) or its result. */
   readonly on: "input" | "output" | "call";
   readonly check: (ctx: GuardContext) => GuardVerdict | Promise<GuardVerdict>;
   /**
@@ -124,7 +124,7 @@ async function isAllowed(name: string, { on, text, role }: GuardSubject, why: st
   return /^y(es)?$/i.test((await human.ask(question, { choices: ["yes", "no"] })).trim());
 }
 
-/** What passes a guard: unchanged, as something else, or not. */
+/** The outcome: it passes unchanged, as something else, or not. */
 export type Judged =
   | { readonly kind: "passes" }
   | { readonly kind: "rewritten"; readonly value: Json; readonly by: Guard }

@@ -7,6 +7,7 @@ import { DifferenceError, ModelError } from "../../src/kernel/errors.ts";
 import type { ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { createMessage } from "../../src/message/message.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { type Cassette, cassetteJournal, readCassette, saveCassette } from "../../src/testing/cassette.ts";
@@ -34,6 +35,22 @@ function asking(...prompts: readonly string[]): React {
 }
 
 describe("a run that plays a cassette", () => {
+  test.each([[["application/pdf"]], [[]], [undefined]])("takes the files that the recorded model took: %j", async (takes) => {
+    const files = [
+      { name: "report.pdf", data: new TextEncoder().encode("%PDF-1.7") },
+      { name: "a.gif", data: new TextEncoder().encode("GIF89a") },
+    ];
+    const journal = memoryJournal();
+    const recorded = scriptedModel(["It rose."], { id: "m", ...(takes && { takes }) });
+    const team = (model: ChatModel, kept = memoryJournal()): Team =>
+      new Team({ roles: [answering("Ann", async (rc) => rc.message(await rc.ask("What does it say?")))], model, journal: kept });
+    const go = createMessage("go", { files });
+    await team(recorded, journal).run(go, { id: "r" }).result;
+    const model = cassetteModel(await saveCassette(journal, "r", newPath()));
+    expect((await team(model).run(go).result).output?.content).toBe("It rose.");
+    expect(model.calls).toEqual(recorded.calls);
+  });
+
   test("is the recorded run: the same log, the same cost, every answer used", async () => {
     const journal = memoryJournal();
     const size = { pipelines: 2, steps: 2, laps: 2 };

@@ -41,6 +41,9 @@ const DEFAULT_RUNS = 1_000;
 
 const MAX_FORGOTTEN = 100_000;
 
+/** Limit on the bytes of the files of all runs. */
+const MOST_FILE_BYTES = 500 * 1024 * 1024;
+
 const NO_OWNER = 0;
 
 interface KeptRun {
@@ -86,6 +89,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
  * MemoryJournal.K3 (`create`): there are more runs than the limit only while none of them may be forgotten.
  * MemoryJournal.K4 (`mayForget`): a run that is under way, waits for a person, has an owner, or got a message after its end is not forgotten.
  * MemoryJournal.K5 (`#run`): a forgotten id differs from an unknown one until {@link MAX_FORGOTTEN} other runs are forgotten.
+ * MemoryJournal.K7 (`#makeRoom`): the files of all runs have a bounded size. The oldest ended runs that have some are forgotten for a new one.
  * MemoryJournal.K6 (`claim`): an owner that has not released its run lives, because this journal ends with its process.
  */
 class MemoryJournal implements Journal {
@@ -165,7 +169,23 @@ class MemoryJournal implements Journal {
   }
 
   async keepFile(runId: string, epoch: number, hash: string, bytes: Uint8Array): Promise<void> {
-    this.#ownedRun(runId, epoch).files.set(hash, bytes);
+    const { files } = this.#ownedRun(runId, epoch);
+    if (!files.has(hash)) this.#makeRoom(bytes.length);
+    files.set(hash, bytes);
+  }
+
+  /** @throws UsageError `FILE_TOO_LARGE` when no run with files may be forgotten */
+  #makeRoom(size: number): void {
+    let held = [...this.#runs.values()].reduce((sum, run) => sum + fileBytes(run), size);
+    for (const [runId, run] of this.#runs) {
+      if (held <= MOST_FILE_BYTES) return;
+      if (run.files.size === 0 || !mayForget(run)) continue;
+      held -= fileBytes(run);
+      this.#forget(runId);
+    }
+    if (held <= MOST_FILE_BYTES) return;
+    const expected = `Expected files of at most ${MOST_FILE_BYTES} bytes in the runs of a memory journal, got ${held}`;
+    throw new UsageError("FILE_TOO_LARGE", `${expected}. Keep the runs on disk: sqlite({ path }).`);
   }
 
   async file(runId: string, hash: string): Promise<Uint8Array | undefined> {
@@ -245,6 +265,10 @@ class MemoryJournal implements Journal {
     const [first = runId] = this.#forgotten;
     this.#forgotten.delete(first);
   }
+}
+
+function fileBytes({ files }: KeptRun): number {
+  return [...files.values()].reduce((sum, { length }) => sum + length, 0);
 }
 
 function mayForget({ epoch, events }: KeptRun): boolean {

@@ -44,6 +44,22 @@ describe("memoryJournal", () => {
     expect(turns).toBe(1);
   });
 
+  test("MemoryJournal.K7 it forgets the oldest ended run with files for new ones, and refuses what has no room", async () => {
+    const journal = memoryJournal();
+    const large = new Uint8Array(new ArrayBuffer(300 * 1024 * 1024));
+    for (const name of ["plain", "first"]) await written(journal, name, 2, "finished");
+    const first = await journal.claim("first");
+    await journal.keepFile?.("first", first.epoch, "a", large);
+    await journal.release("first", first.epoch);
+    await journal.create("second");
+    const { epoch } = await journal.claim("second");
+    await journal.keepFile?.("second", epoch, "b", large);
+    await journal.keepFile?.("second", epoch, "b", large);
+    expect(await names(journal)).toEqual(["plain", "second"]);
+    await expect(journal.keepFile?.("second", epoch, "c", large)).rejects.toMatchObject({ code: "FILE_TOO_LARGE" });
+    expect(await journal.file?.("second", "c")).toBeUndefined();
+  });
+
   test("MemoryJournal.K3 MemoryJournal.K5 beyond its limit it forgets the oldest ended run, and says so to who asks for it", async () => {
     const journal = memoryJournal({ limit: 2 });
     for (const name of ["first", "second", "third"]) await written(journal, name, 2, "finished");
