@@ -10,7 +10,7 @@ import { openaiStub } from "../../../src/testing/index.ts";
 import { type Child, start } from "../../cli/child.ts";
 import { serving } from "../../server/served-team.ts";
 import { TOKEN } from "./live-house.ts";
-import { badge, describeInBrowser, expectSoon, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
+import { badge, describeInBrowser, drawer, expectSoon, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
 
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
 
@@ -54,6 +54,46 @@ describeInBrowser("the page of a server", () => {
     // Characters that turn the direction of a text are shown by their numbers.
     expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText))).toBe(false);
     expect(await page.locator("img, .run script, .run iframe, .run a[href^='javascript']").count()).toBe(0);
+  });
+});
+
+/** A picture of one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+describeInBrowser("the files of a message on the page of a server", () => {
+  it("are listed with their types and sizes, and a picture is shown on request", async () => {
+    const Look = defineAction({ name: "Look", run: () => "Seen." });
+    const team = new Team({ name: "eyes", roles: [defineRole({ name: "Eva", actions: [Look] })], journal: memoryJournal() });
+    const { url } = await serving({ team, token: TOKEN, page: readPage }).listen();
+    const client = createClient({ url, token: TOKEN });
+    const files = [
+      { name: "pixel.png", data: PIXEL },
+      { name: `<b>.html`, data: Buffer.from(HOSTILE).toString("base64") },
+    ];
+    await client.start({ idea: "Look at these", id: "files", files });
+    for await (const event of client.events("files")) void event;
+    const { page } = await open(`${url}/#token=${TOKEN}`);
+    await page
+      .getByRole("link", { name: /Look at these/ })
+      .first()
+      .click();
+    await expectSoon(() => badge(page)).toBe("Finished");
+    await page
+      .getByRole("button", { name: /Look at these/ })
+      .first()
+      .click();
+    const listed = drawer(page).getByRole("listitem").filter({ hasText: "bytes" });
+    await expectSoon(() => listed.allTextContents()).toEqual([
+      "pixel.png image/png, 70 bytes Show",
+      expect.stringMatching(/^<b>\.html text\/html, \d+ bytes $/),
+    ]);
+    await listed.first().getByRole("button", { name: "Show" }).click();
+    await expectSoon(() =>
+      drawer(page)
+        .getByRole("img", { name: "pixel.png" })
+        .evaluate((image) => (image as HTMLImageElement).naturalWidth),
+    ).toBe(1);
+    expect(await violationsIn(page)).toEqual([]);
   });
 });
 
