@@ -22,7 +22,7 @@ const Read = defineAction({
     return file === undefined ? "no file" : `${file.name}: ${new TextDecoder().decode(await ctx.file(file))}`;
   },
 });
-const Ask = defineAction({ name: "Ask", run: async ({ waitFor }) => String(await waitFor("go")) });
+const Ask = defineAction({ name: "Ask", run: async ({ waitFor }) => JSON.stringify(await waitFor("go")) });
 
 /** A journal whose commands reach other processes as JSON. */
 function overWire(journal: Journal): Journal {

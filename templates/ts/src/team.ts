@@ -8,6 +8,7 @@ const Edit = defineAction({
   name: "Edit",
   output: z.object({ title: z.string(), text: z.string() }),
   prompt: (ctx) => `Shorten this sentence, and give it a title: ${ctx.text}`,
+  render: ({ title, text }) => `${title}: ${text}`,
 });
 
 // A role reacts to messages. The idea of the user goes to Wim; what Wim drafts goes to Eda, who watches drafts.
