@@ -8,7 +8,7 @@ import { mortal } from "./mortal-journal.mjs";
 const { url, turns, killAt, store, database, schema } = JSON.parse(process.argv[2]);
 const kept =
   store === undefined
-    ? (await import("../../dist/src/adapters/postgres.js")).postgres({ url: database, schema, grace: 100 })
+    ? (await import("../../dist/src/adapters/postgres.js")).postgres({ url: database, schema })
     : (await import("../../dist/src/adapters/sqlite.js")).sqlite({ path: store });
 const journal = killAt === undefined ? kept : mortal(kept, killAt);
 
