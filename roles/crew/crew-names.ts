@@ -1,12 +1,27 @@
 import type { z } from "zod";
 import { UserFeedback, UserRequirement } from "../../src/index.ts";
 import { type CrewAction, crewForm, type CrewMeeting, type CrewRole, type CrewSpec } from "./crew-spec.ts";
-import { attendants, meetingCauses, withMeetings } from "./attendance.ts";
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
 
 /** Names that lead nowhere are faults too. */
 export const CrewSchema: z.ZodType<CrewSpec> = crewForm.superRefine((crew, ctx) => checkNames(crew, ctx)) as z.ZodType<CrewSpec>;
+
+/** The names of all who attend a meeting, and the causes that call it. */
+function attendants({ moderator, participants }: CrewMeeting): readonly string[] {
+  return [...new Set([moderator, ...participants])];
+}
+
+export function meetingCauses({ on }: CrewMeeting): readonly string[] {
+  return typeof on === "string" ? [on] : on;
+}
+
+/** A role that attends a meeting reacts to causes, also where it does nothing else. */
+export function withMeetings<R extends CrewRole>(role: R, { meetings = [] }: Pick<CrewSpec, "meetings">): R {
+  const attends = meetings.some((meeting) => attendants(meeting).includes(role.name));
+  const isAgent = role.tools !== undefined || role.checks !== undefined;
+  return attends && role.mode === undefined && !isAgent ? { ...role, mode: "by_cause" } : role;
+}
 
 export function modeOf({ mode, actions = [], tools: named, checks, human }: CrewRole): NonNullable<CrewRole["mode"]> {
   if (mode !== undefined) return mode;

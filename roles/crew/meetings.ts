@@ -1,6 +1,6 @@
 import { meetingActions, type MeetingTerms } from "../../actions/meeting.ts";
 import type { Reaction } from "../../src/index.ts";
-import { meetingCauses } from "./attendance.ts";
+import { meetingCauses } from "./crew-names.ts";
 import type { CrewMeeting, CrewSpec } from "./crew-spec.ts";
 import { declare } from "./declared-action.ts";
 

@@ -3,10 +3,9 @@ import { defineRole, type MicroUsd, type Reaction, type Role, type RoleOptions, 
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
-import { causesOf, CrewSchema, modeOf, watchOf } from "./crew-names.ts";
+import { causesOf, CrewSchema, modeOf, watchOf, withMeetings } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
-import { withMeetings } from "./attendance.ts";
 import { meetingReactions } from "./meetings.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
