@@ -1,6 +1,7 @@
 import type { Verification } from "../../src/checks/index.ts";
 import type { Address, Message, RoleContext } from "../../src/index.ts";
-import { compareFork, type ForkedProject, mergeFork, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
+import { type ForkedProject, openFork, removeFork, updateFork } from "../../src/workspace/index.ts";
+import { settleFork } from "../../src/workspace/fork-steps.ts";
 import { shortened } from "../markdown.ts";
 import { type ProjectGate, testRequest } from "./project-gate.ts";
 import type { WorkReport } from "./work-report.ts";
@@ -143,26 +144,26 @@ export class TaskBoard {
     const { task, fork, report } = reported;
     const project = this.#project();
     await openFork(ctx.steps, project, fork);
-    const compared = await compareFork(ctx.steps, project, fork, task.owns);
-    const { conflicts } = await updateFork(ctx.steps, project, fork);
-    const marked = conflicts.filter((path) => task.owns.includes(path));
-    const changed = compared.kind === "conflict" ? compared.paths : marked;
-    if (changed.length > 0) return unmerged(reported, changed.join(", "), conflictNote(changed, marked));
-    const verification = await this.#checked(ctx, reported);
-    const red = taskFaults(verification, task, reported.order.tasks ?? []);
-    if (red !== undefined) return unmerged(reported, red, `Together with the work of your colleagues, the checks are red:\n${red}`);
-    const { notChecked = task.tests.length === 0 ? "It has no tests that show what it is worth." : undefined } = verification;
-    if (report.work.status !== "finished" && notChecked !== undefined) return unmerged(reported, notChecked);
     const author = { author: task.by as string, date: ctx.now(), trailers: { "Troupe-Message": report.message.id } };
-    const merge = await mergeFork(ctx.steps, project, fork, { message: subjectOf(task), ...author, paths: task.owns });
-    if (merge.kind === "conflict") return unmerged(reported, merge.paths.join(", "), conflictNote(merge.paths, []));
+    const request = { message: subjectOf(task), ...author, paths: task.owns };
+    const end = await settleFork(ctx.steps, project, fork, { request, check: () => this.#against(ctx, reported) });
+    if (end.kind === "conflict") return unmerged(reported, end.paths.join(", "), end.note);
+    if (end.kind === "red") return unmerged(reported, ...end.why);
     await removeFork(ctx.steps, project, fork);
     return { ...task, state: "merged", note: undefined };
   }
 
-  #checked(ctx: BoardContext, { order, task, fork }: ReportedTask): Promise<Verification> {
+  /** Returns what is against merging some work, and the advice to its engineer if he can repair it. */
+  async #against(
+    ctx: BoardContext,
+    { order, task, fork, report }: ReportedTask,
+  ): Promise<readonly [why: string, advice?: string] | undefined> {
     const gate = this.#gate.at(this.#project().forks.workspace(fork));
-    return gate.check(ctx.steps, testRequest(order, task.id));
+    const verification = await gate.check(ctx.steps, testRequest(order, task.id));
+    const red = taskFaults(verification, task, order.tasks ?? []);
+    if (red !== undefined) return [red, `Together with the work of your colleagues, the checks are red:\n${red}`];
+    const { notChecked = task.tests.length === 0 ? "It has no tests that show what it is worth." : undefined } = verification;
+    return report.work.status === "finished" || notChecked === undefined ? undefined : [notChecked];
   }
 
   /** The plan is only remembered where no one gets a message. */
@@ -200,12 +201,6 @@ function unmerged({ task, fork, report: { work } }: ReportedTask, why: string, a
   }
   const note = [...(isFinished ? [] : [work.summary]), why].join("\n");
   return { ...task, state: "stuck", note: shortened(note, EVIDENCE), keptIn: fork };
-}
-
-function conflictNote(changed: readonly string[], marked: readonly string[]): string {
-  const files = changed.join(", ");
-  const marks = marked.length === 0 ? files : marked.join(", ");
-  return `The project changed meanwhile in ${files}. Its changes are now in your files; resolve the marks of conflicts in ${marks}, and call done again.`;
 }
 
 export function taskIn({ tasks = [], task: id }: WorkOrder): GivenTask | undefined {

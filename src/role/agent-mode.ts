@@ -50,7 +50,7 @@ const KEPT_ANSWERS = 20;
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
   const action = spec.actions[0];
   const cause = action?.name ?? role.name;
-  const task = (role.agent?.task ?? said)(rc.news);
+  const task = [(role.agent?.task ?? said)(rc.news), ...(await opened(role, rc))].join("\n\n");
   rc.actionStarted?.(cause);
   if (action?.output !== undefined) {
     const { output, denied, calls, handed } = await typedBy(role, spec, rc, task, action.output);
@@ -62,6 +62,14 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   const { answer, denied } = answerOf(result, rc.name, spec.maxReactLoop);
   if (handed !== undefined) return kept(rc, await handingOver(rc, handed, role.agent?.recent), calls);
   return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }), calls);
+}
+
+/** What the tools of a role say before it begins: the shared board, its own copy of the project. */
+async function opened<S>({ tools = [] }: Role<S>, rc: RoleContext<S>): Promise<readonly string[]> {
+  // Two tools may say the same of the place where both work.
+  const texts = new Set<string>();
+  for (const tool of tools) for (const text of (await tool.opens?.(rc.steps)) ?? []) texts.add(text);
+  return [...texts];
 }
 
 function said(news: readonly Message[]): string {

@@ -5,7 +5,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
-import type { StepDoor, StepSpec } from "../kernel/step.ts";
+import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { MessageFile } from "../message/file.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
@@ -125,6 +125,8 @@ export interface Tool<P = unknown> {
   readonly guards?: readonly Guard[];
   check(args: JsonObject): CheckedArguments<P>;
   execute(args: P, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
+  /** Called before the agent of a role begins. What it returns is added to its task. @internal */
+  opens?(steps: StepPort): Promise<readonly string[]>;
   /** Releases what the tool holds for one agent, after each run in which the tool ran. It has 10 seconds; its error is a warning. */
   close?(o: ToolClosing): void | Promise<void>;
 }

@@ -9,6 +9,9 @@ export { askHumanTool } from "./human.ts";
 export { createChatCompletion } from "./human.ts";
 export { planningTool } from "./planning.ts";
 export { checkedDoneTool } from "./checked-done.ts";
+export { board } from "./board.ts";
+export { notes } from "./notes.ts";
+export type { BoardTask, Note } from "../runtime/board/board.ts";
 
 // The project: commands and code in a sandbox, files.
 export { shellTool } from "./shell.ts";

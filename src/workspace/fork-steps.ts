@@ -5,7 +5,7 @@ import type { FileWorkspace } from "./file-workspace.ts";
 import type { ForkComparison, ForkUpdate, WorkspaceForks } from "./forks.ts";
 import { contentToWrite, mayWrite, OPEN_FORK_STEP, REMOVE_FORK_STEP, REMOVE_STEP, UPDATE_FORK_STEP, WRITE_STEP } from "./recorded-files.ts";
 import { COMMIT_STEP } from "./restore-files.ts";
-import { aCommitRequest, type CommitRequest, type Workspace, writtenFile } from "./workspace.ts";
+import { aCommitRequest, type CommitRequest, Turns, type Workspace, writtenFile } from "./workspace.ts";
 
 /** The result of {@link mergeFork}. Plain JSON. */
 export type ForkMerge =
@@ -103,6 +103,61 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
   const paths = compared.changes.map(({ path }) => path);
   if (paths.length > 0) await commitFiles(steps, workspace, { ...request, paths });
   return { kind: "merged", paths, ...(compared.left === undefined ? {} : { left: compared.left }) };
+}
+
+/**
+ * The end of {@link settleFork}. `conflict`: the fork has the project's changes now, with marks of git in the files `marked`. `red`: the reason of the
+ * check.
+ */
+export type ForkEnd<Red> =
+  | { readonly kind: "merged"; readonly paths: readonly string[] }
+  | { readonly kind: "conflict"; readonly paths: readonly string[]; readonly note: string }
+  | { readonly kind: "red"; readonly why: Red };
+
+const merging = new WeakMap<WorkspaceForks, Turns>();
+
+/**
+ * Merges a fork into its project where they fit and a check of both together is green, in steps. While colleagues merge, it is checked again, so no
+ * state of the project arises that no check has seen.
+ *
+ * @param check returns what is against the merge; it sees the fork with the project's changes
+ * @param rounds how often it is checked at most. Default: nobody else merges
+ */
+export async function settleFork<Red>(
+  steps: StepPort,
+  project: ForkedProject,
+  name: string,
+  o: { readonly request: CommitRequest; readonly check: () => Promise<Red | undefined>; readonly rounds?: number },
+): Promise<ForkEnd<Red>> {
+  const { request, check, rounds } = o;
+  const { paths: own } = request;
+  const compared = await compareFork(steps, project, name, own);
+  const { conflicts } = await updateFork(steps, project, name);
+  const marked = conflicts.filter((path) => own?.includes(path) !== false);
+  const changed = compared.kind === "conflict" ? compared.paths : marked;
+  if (changed.length > 0) return conflict(changed, marked);
+  const why = await check();
+  if (why !== undefined) return { kind: "red", why };
+  const merged = async (): Promise<ForkEnd<Red>> => {
+    const merge = await mergeFork(steps, project, name, request);
+    return merge.kind === "merged" ? merge : conflict(merge.paths, []);
+  };
+  if (rounds === undefined) return merged();
+  const turns = merging.get(project.forks) ?? new Turns();
+  merging.set(project.forks, turns);
+  const end = await turns.take(async () => {
+    const late = await updateFork(steps, project, name);
+    return late.updated.length + late.conflicts.length === 0 ? merged() : undefined;
+  });
+  if (end !== undefined) return end;
+  return rounds > 1 ? settleFork(steps, project, name, { ...o, rounds: rounds - 1 }) : conflict([], []);
+}
+
+function conflict(changed: readonly string[], marked: readonly string[]): ForkEnd<never> & { readonly kind: "conflict" } {
+  const files = changed.join(", ") || "the files of your work";
+  const marks = marked.length === 0 ? files : marked.join(", ");
+  const note = `The project changed meanwhile in ${files}. Its changes are now in your files; resolve the marks of conflicts in ${marks}, and call done again.`;
+  return { kind: "conflict", paths: changed, note };
 }
 
 /**

@@ -40,6 +40,7 @@ function crash(state: RunState, event: ChoiceMade): void {
   if (role.isCrashed) throw damaged(`role ${role.name} crashed twice`);
   role.crash();
   giveUp(state, role, timeOf(event));
+  state.board.release(role.name, `${role.name} crashed`);
   const left = role.mailbox.popAll();
   state.unread -= left.length;
   read(state, left);

@@ -12,6 +12,7 @@ import { roleNameIn, type RoleState, type StepRecord, type StepOutcome, type Ste
 import { isRecord } from "../../kernel/value-kind.ts";
 import { questionIn } from "./questions.ts";
 import { takeSignal } from "./signals.ts";
+import { BOARD_STEP } from "../board/board.ts";
 
 /** Kinds of steps whose name is the id of their model. */
 const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);
@@ -62,6 +63,7 @@ export function endStep(state: RunState, event: StepEnded): void {
   const isWait = record.started.kind === APPROVAL_STEP.kind && questionIn(record.started).wait !== undefined;
   if (isWait) takeSignal(state, record.started, event.value);
   else if (record.started.kind === APPROVAL_STEP.kind) noteAllowed(state, record.started, event.value);
+  const isChange = record.started.kind === BOARD_STEP && event.ok && state.board.apply(event.value);
   steps.set(event.key, {
     ...record,
     inFlight: false,
@@ -69,7 +71,7 @@ export function endStep(state: RunState, event: StepEnded): void {
     outcome: {
       ...{ ok: event.ok, value: event.value ?? null, error: event.error, at: event.at, ...knownIn(state) },
       ...(event.byDeadline === true ? { byDeadline: true } : {}),
-      ...(isWait ? { isWait: true } : {}),
+      ...(isWait || isChange ? { isLasting: true } : {}),
       ...(event.saved === undefined ? {} : { saved: event.saved }),
     },
   });

@@ -32,7 +32,10 @@ export function retire(state: RunState, event: RoleRetired): void {
   state.teamChanges += 1;
   role.leave(state.teamChanges);
   state.team = state.team.filter((hired) => hired.name !== name);
-  if (keeps === 0) giveUp(state, role, timeOf(event));
+  if (keeps === 0) {
+    giveUp(state, role, timeOf(event));
+    state.board.release(name, `${name} was retired`);
+  }
   const left = role.mailbox.popAll();
   state.unread -= left.length - keeps;
   read(state, left.slice(keeps));

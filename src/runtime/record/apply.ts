@@ -29,7 +29,7 @@ import {
   type Sent,
 } from "./event.ts";
 import { noteEnd } from "./run-summary.ts";
-import { keepSignal, SIGNAL, waitsAmong } from "./signals.ts";
+import { keepSignal, SIGNAL, lastingAmong } from "./signals.ts";
 import { changedState } from "./state-change.ts";
 import { beginTurn, countInTurn, hear, read, rest } from "./turn-count.ts";
 import type { OpenActivation, RetryState, RoleState, StepOutcome, StepRecord } from "./role-state.ts";
@@ -241,6 +241,8 @@ function changeTeam(state: RunState, roles: readonly HiredRole[]): void {
     if (known === undefined) addRoleState(state, role.name, role);
     else takeBack(state, known, role);
   }
+  const names = new Set(roles.map(({ name }) => name));
+  for (const owner of state.board.owners) if (!names.has(owner)) state.board.release(owner, `${owner} is not in the team`);
 }
 
 function openActivation(state: RunState, event: ActStarted): void {
@@ -275,6 +277,7 @@ function endActivation(state: RunState, event: ActEnded): void {
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
   if (event.summary !== undefined) role.summary = event.summary;
   completeActivation(state, role);
+  if (!role.isHired) state.board.release(role.name, `${role.name} was retired`);
   for (const sent of event.said) {
     send(state, { order: role.index, sent }, state.delivery === "round");
   }
@@ -293,7 +296,7 @@ function failActivation(state: RunState, event: ActFailed): void {
     failures: retry.failures + 1,
     strikes: retry.strikes + 1,
     isolated: retry.isolated,
-    carry: keepsAnswers ? goodAnswers(role) : waitsAmong(goodAnswers(role)),
+    carry: keepsAnswers ? goodAnswers(role) : lastingAmong(goodAnswers(role)),
     paid: paidSoFar(role),
     retake: event.take,
   };
@@ -303,6 +306,7 @@ function failActivation(state: RunState, event: ActFailed): void {
   role.retry = event.then === "isolate" ? { ...failed, isolated: event.take, retake: 1, strikes: 0 } : failed;
   role.open = undefined;
   if (event.then !== "dead") return;
+  state.board.release(role.name, `an activation of ${role.name} failed: ${event.error.message}`);
   for (const message of consume(state, role, event.take))
     state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
   completeActivation(state, role);
@@ -310,7 +314,7 @@ function failActivation(state: RunState, event: ActFailed): void {
 
 function forgetCarried(state: RunState): void {
   for (const role of state.roles.values())
-    if (role.retry.carry.size > 0) role.retry = { ...role.retry, carry: waitsAmong(role.retry.carry) };
+    if (role.retry.carry.size > 0) role.retry = { ...role.retry, carry: lastingAmong(role.retry.carry) };
 }
 
 function completeActivation(state: RunState, role: RoleState): void {

@@ -35,8 +35,8 @@ export interface StepOutcome {
   readonly outsideAt: number;
   /** The answer is the default of a question whose deadline passed. */
   readonly byDeadline?: true;
-  /** The end of a wait, which every later attempt of the activation gets again. */
-  readonly isWait?: true;
+  /** The end of a wait, or a change of the board: every later attempt of the activation gets it again. */
+  readonly isLasting?: true;
   /** Micro-dollars that it cost in its original run. */
   readonly saved?: number;
   /** Spending of its inner steps, if the steps are no longer stored. */

@@ -6,6 +6,7 @@ import type { Scope } from "../../kernel/scope.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
 import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
+import { Board } from "../board/board.ts";
 import type { ArrivalOrder, ClockKind, Delivery } from "../schedulers/scheduler.ts";
 import type { Delayed } from "./delivery.ts";
 import type { LostTry } from "./lost-tries.ts";
@@ -179,6 +180,8 @@ export class RunState {
   readonly suspects: Set<string> = new Set();
   /** The signals that no wait has taken, by their names, in the order in which they came. */
   readonly signals: Map<string, readonly Message[]> = new Map();
+  /** The shared tasks and notes of its roles. */
+  readonly board: Board = new Board();
   /** Names of the tools that a person has allowed for the whole run. */
   readonly allowedTools: Set<string> = new Set();
   outside: number = 0;

@@ -133,8 +133,8 @@ export function admitSignal(state: RunState, message: Message): void {
   throw new QueueFullError(MOST_KEPT, "SIGNALS_FULL", `${expected}. Signal names that its roles wait for.`);
 }
 
-/** Returns the ends of waits: a signal comes once, and time does not pass again. */
-export function waitsAmong(answers: RetryState["carry"]): RetryState["carry"] {
-  const waits = [...answers].filter(([, outcome]) => outcome.isWait === true);
-  return waits.length === 0 ? NO_RETRY.carry : new Map(waits);
+/** Returns the ends of waits and the changes of the board: a signal comes once, time does not pass again, and a task is added once. */
+export function lastingAmong(answers: RetryState["carry"]): RetryState["carry"] {
+  const lasting = [...answers].filter(([, outcome]) => outcome.isLasting === true);
+  return lasting.length === 0 ? NO_RETRY.carry : new Map(lasting);
 }

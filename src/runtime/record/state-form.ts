@@ -1,4 +1,5 @@
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
+import { Board } from "../board/board.ts";
 import { delayedOf, inOrderOfTicks } from "./delivery.ts";
 import { ReadyRoles } from "./ready-roles.ts";
 import { RoleState } from "./role-state.ts";
@@ -9,7 +10,7 @@ export type StateForm = ReturnType<typeof formOf>;
 
 /** Returns the form of a state. Mutable parts are copied; messages, definitions and steps are shared. */
 export function formOf(state: RunState) {
-  const { roles, ready, justDropped, delayed: _delayed, ledger, byRole, byModel, ...members } = state;
+  const { roles, ready, justDropped, delayed: _delayed, ledger, byRole, byModel, board, ...members } = state;
   return {
     ...copied(members),
     roles: Array.from(roles.values(), (role) => role.form()),
@@ -19,12 +20,13 @@ export function formOf(state: RunState) {
     ledger: ledger.toJSON(),
     byRole: byRole.entries(),
     byModel: byModel.entries(),
+    board: board.form(),
   };
 }
 
 /** Returns the state of a form, which does not change with it. @throws JournalError and others for an invalid form */
 export function stateFrom(form: StateForm): RunState {
-  const { roles, ready, justDropped, delayed, ledger, byRole, byModel, ...members } = form;
+  const { roles, ready, justDropped, delayed, ledger, byRole, byModel, board, ...members } = form;
   const all = roles.map((role, index) => RoleState.of(role, index));
   return Object.assign(new RunState(form.runId, form.hasHistory), copied(members), {
     roles: new Map(all.map((role) => [role.name, role])),
@@ -34,6 +36,7 @@ export function stateFrom(form: StateForm): RunState {
     ledger: Ledger.fromJSON(ledger),
     byRole: SpendingTable.of(byRole),
     byModel: SpendingTable.of(byModel),
+    board: new Board(board),
   });
 }
 

@@ -2,6 +2,7 @@ import type { Json } from "../../kernel/json.ts";
 import { roleNameIn } from "../record/role-state.ts";
 import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted, SettledTry } from "../record/event.ts";
 import { withoutAttempt } from "../steps/step-requests.ts";
+import { BOARD_STEP } from "../board/board.ts";
 import type { OpenQuestion, AnswerSource, SourcedStep } from "../steps/answer-source.ts";
 
 /** The first step of a fork that its parent could not answer. */
@@ -26,6 +27,7 @@ type ParentStep = Omit<SourcedStep, "within">;
  * ForkAnswers.F3 (`#keep`) shared steps are excluded: the fork has them in its own record.
  * ForkAnswers.F4 (`#endActivation`) activations that ended in the shared past are not kept.
  * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request gets no answer.
+ * A step around a step of the board is such a step (`#deciding`).
  * ForkAnswers.F6 (`#keep`) no answer of an activation that is to be asked again is kept.
  */
 export class ForkAnswers implements AnswerSource {
@@ -37,6 +39,8 @@ export class ForkAnswers implements AnswerSource {
   readonly #tries = new Map<string, StepStarted>();
   readonly #lost = new Map<string, number>();
   readonly #used = new Set<number>();
+  /** Steps around steps of the board. */
+  readonly #deciding = new Set<string>();
   readonly #again: ReadonlySet<string>;
   #difference: ForkDifference | undefined;
 
@@ -53,6 +57,7 @@ export class ForkAnswers implements AnswerSource {
       case "step.started":
         this.#tries.set(nameOf(event), event);
         this.#positionsOf(event.act).set(positionOf(event), event);
+        if (event.kind === BOARD_STEP) this.#markAround(event);
         return;
       case "step.ended":
         this.#correct(event.settles, event.seq, at);
@@ -96,9 +101,18 @@ export class ForkAnswers implements AnswerSource {
     if (question.isFresh) return undefined;
     const exact = this.#exact.get(nameOf(question));
     const entry = exact !== undefined && !this.#used.has(exact.seq) ? exact : this.#next(question);
+    if (entry !== undefined && this.#deciding.has(nameOf(entry.started))) return undefined;
     if (entry !== undefined) return this.#whole(entry, question.key);
     this.#difference ??= this.#differenceAt(question);
     return undefined;
+  }
+
+  #markAround({ act, in: key }: StepStarted): void {
+    if (key === undefined) return;
+    const name = nameOf({ act, key });
+    this.#deciding.add(name);
+    const around = this.#tries.get(name);
+    if (around !== undefined) this.#markAround(around);
   }
 
   #whole(entry: ParentStep, key: string): SourcedStep {

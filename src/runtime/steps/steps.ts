@@ -8,6 +8,8 @@ import { type Attempts, isUntimed, type RecordedTry, type StepDoor, type StepPor
 import { scopeInside } from "../../memory/memory-scope.ts";
 import { meters, seedsOf } from "../../model/meter.ts";
 import { stepAround } from "./around.ts";
+import { BOARD_STEP } from "../board/board.ts";
+import { decided } from "../board/decide.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { maskedError } from "../record/rewritten-event.ts";
 import type { RetryState, StepOutcome, StepRecord, StepSpending } from "../record/role-state.ts";
@@ -53,6 +55,7 @@ type Position = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "o
  * step, the outer step has no answer either. If only the caller's signal aborts an inner step, the abort is the recorded failure of that step.
  * ActivationSteps.D5 (`close`) after `close`, no step starts and no step is in flight.
  * ActivationSteps.D6 (`#handOut`) every caller gets its own copy, so it cannot change the record.
+ * ActivationSteps.D8 (`#decided`) a step of the board is decided and recorded at once, by the owner of the run, and belongs to this run alone.
  * ActivationSteps.D7 (`#answer`) an answer is durable before it is released, so a process that dies while handling it does not pay twice.
  */
 export class ActivationSteps implements StepPort {
@@ -171,7 +174,7 @@ export class ActivationSteps implements StepPort {
         const tries = this.#triesOf(step);
         known = this.#sourced(step, tries);
         if (known === undefined) {
-          const outcome = await this.#live(step, position.outer, tries, effect);
+          const outcome = spec.kind === BOARD_STEP ? this.#decided(step, tries) : await this.#live(step, position.outer, tries, effect);
           if (!log.isDurable) await log.durable();
           return outcome;
         }
@@ -232,6 +235,15 @@ export class ActivationSteps implements StepPort {
       progress?.end();
       if (untimed) this.#countUntimed(-1);
     }
+  }
+
+  /** Nothing else is recorded between the decision and its record, so the decision holds. */
+  #decided({ request }: AskedStep, tries: Tries): StepOutcome {
+    const { clock, log } = this.#tools;
+    throwIfEnded(this.#scope);
+    this.#turn.recordStart();
+    const value = decided(log.state.board, this.#turn.role.name, request);
+    return tries.answer({ ok: true, value, error: undefined, at: clock.now(), ...knownIn(log.state) });
   }
 
   #door({ key, spec, request }: AskedStep, inside: Siblings, attempts: Attempts, deadline?: number): StepDoor {
@@ -321,7 +333,7 @@ export class ActivationSteps implements StepPort {
       request,
       asked,
       in: parent,
-      isFresh: fresh,
+      isFresh: fresh || kind === BOARD_STEP,
     });
     if (sourced === undefined) return undefined;
     this.#turn.recordStart();

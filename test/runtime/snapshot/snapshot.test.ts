@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        14,
-        "d79ad65c3458d7bce8c9c29595de9f57afa1a1f9feb8cb71424f4db5a4c9e318",
+        15,
+        "881a26cb7cd12a3fea097b3eca29c427efae88ece5fd109343550c7a080d3fed",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
