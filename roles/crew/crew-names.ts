@@ -34,13 +34,14 @@ export function causesOf({ on, needs = [] }: CrewAction, { watch = [UserRequirem
   return needs.length > 0 ? needs : watch;
 }
 
-export function watchOf(role: CrewRole): readonly string[] {
+/** @param views names in a prompt that are no causes, besides `text`: what the roles share */
+export function watchOf(role: CrewRole, views: readonly string[]): readonly string[] {
   const { watch = [], actions = [] } = role;
   const isByCause = modeOf(role) === "by_cause";
   const named = actions.flatMap((action) => [
     ...(isByCause ? causesOf(action, role) : []),
     ...(action.needs ?? []),
-    ...templateNames(action.prompt ?? "").flatMap(({ cause }) => (cause === "text" ? [] : [cause])),
+    ...templateNames(action.prompt ?? "").flatMap(({ cause }) => (cause === "text" || views.includes(cause) ? [] : [cause])),
   ]);
   const all = [...new Set([...watch, ...named])];
   return all.length === 0 ? [UserRequirement.name] : all;
@@ -53,7 +54,7 @@ export interface TemplateName {
 
 const PLACE = /\{\{([^{}]*)\}\}/g;
 
-function templateNames(prompt: string): readonly TemplateName[] {
+export function templateNames(prompt: string): readonly TemplateName[] {
   return [...prompt.matchAll(PLACE)].map(([, inner = ""]) => templateName(inner));
 }
 
@@ -85,13 +86,14 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   if (use === undefined && crew.with !== undefined)
     report(["with"], "Expected with to come with use: it holds the options of a shipped crew.");
   checkUnique(placed, report);
-  for (const { role, path } of placed) checkRole(role, path, attendsOnly(role, meetings), report);
+  for (const { role, path } of placed) checkRole(role, path, crew, report);
   for (const { path, message, isKey } of use === undefined ? [] : shippedFaults(use, crew.with ?? {})) report(path, message, { isKey });
   // The names in a shipped crew are known when it is opened.
   if (use !== undefined) return;
   const actions = roles.flatMap(({ actions: own = [] }) => own);
   const causes = [UserRequirement.name, UserFeedback.name, ...[...actions, ...meetings, ...roles].map((one) => one.name)];
-  for (const { role, path } of placed) checkCauses(role, path, causes, roles, report);
+  for (const { role, path } of placed)
+    checkCauses({ role, path }, causes, { roles, views: (["board", "notes"] as const).filter((view) => crew[view] !== undefined) }, report);
   const roleNames = roles.map((role) => role.name);
   checkMeetings(meetings, roles, causes, report);
   for (const given of Object.keys(models))
@@ -155,9 +157,15 @@ function checkMeetings(meetings: readonly CrewMeeting[], roles: readonly CrewRol
   });
 }
 
-function checkRole(role: CrewRole, path: readonly (string | number)[], isOnlyThere: boolean, report: Report): void {
+function checkRole(role: CrewRole, path: readonly (string | number)[], { board, meetings = [] }: CrewSpec, report: Report): void {
+  const isOnlyThere = attendsOnly(role, meetings);
   const mode = modeOf(role);
-  const { actions = [], tools: named = [], allow = [], checks, human } = role;
+  const { actions = [], tools: named = [], allow = [], checks, human, isolation } = role;
+  const ofTasks = typeof board === "object" ? Object.keys(board.checks ?? {}) : [];
+  if (isolation !== undefined && mode !== "agent")
+    report([...path, "isolation"], `Expected a role in a fork of its own to be of mode agent, got ${mode}.`);
+  else if (isolation !== undefined && checks === undefined && ofTasks.length === 0)
+    report([...path, "isolation"], "Expected checks of the role, or of the board, for its fork: nothing is merged without a green check.");
   if (mode !== "agent" && (named.length > 0 || checks !== undefined))
     report([...path, "mode"], `Expected a role with tools or checks to be of mode agent, got ${mode}.`);
   if (mode === "agent" && human !== true && actions.length > 1)
@@ -193,10 +201,9 @@ function checkAction(action: CrewAction, mode: string, path: readonly (string | 
 }
 
 function checkCauses(
-  role: CrewRole,
-  path: readonly (string | number)[],
+  { role, path }: PlacedRole,
   causes: readonly string[],
-  roles: readonly CrewRole[],
+  { roles, views }: { readonly roles: readonly CrewRole[]; readonly views: readonly string[] },
   report: Report,
 ): void {
   const cause = (given: string, at: readonly (string | number)[]): void =>
@@ -210,7 +217,7 @@ function checkCauses(
     else (on ?? []).forEach((given, index) => cause(given, [...at, "on", index]));
     needs.forEach((given, index) => cause(given, [...at, "needs", index]));
     for (const { cause: given, field: wanted } of templateNames(prompt)) {
-      if (given !== "text") cause(given, [...at, "prompt"]);
+      if (given !== "text" && !views.includes(given)) cause(given, [...at, "prompt"]);
       const maker = roles.flatMap(({ actions = [] }) => actions).find((one) => one.name === given);
       const known = Object.keys(maker?.output ?? {});
       if (wanted !== undefined && maker !== undefined && !known.includes(wanted))

@@ -69,6 +69,28 @@ const actionSchema = z.strictObject({
 });
 
 const tools = z.array(z.enum(CREW_TOOLS));
+const command = z.tuple([z.string().min(1)], z.string());
+
+/** The board of tasks that the roles of a crew share. */
+const boardSchema = z.union(
+  [
+    z.literal(true),
+    z.strictObject({
+      /** Commands that a task can name as its checks. A task that names none has all. */
+      checks: z.record(name, command).optional(),
+      /** Tasks that one role can have claimed at once. */
+      claims: z.int().min(1).max(1_000).optional(),
+      tokens: z.int().min(50).max(100_000).optional(),
+    }),
+  ],
+  { error: "true, or a mapping with checks, claims and tokens" },
+);
+
+/** The notes that the roles of a crew share. */
+const notesSchema = z.union(
+  [z.literal(true), z.strictObject({ longest: z.int().min(1).max(100_000).optional(), tokens: z.int().min(50).max(100_000).optional() })],
+  { error: "true, or a mapping with longest and tokens" },
+);
 
 const roleSchema = z.strictObject({
   name,
@@ -87,11 +109,9 @@ const roleSchema = z.strictObject({
   /** Tools that run without asking a person. */
   allow: tools.optional(),
   /** Commands that must end with code 0 before its agent may be done. */
-  checks: z
-    .array(z.tuple([z.string().min(1)], z.string()))
-    .min(1)
-    .max(20)
-    .optional(),
+  checks: z.array(command).min(1).max(20).optional(),
+  /** Its agent works in a fork of the project, which is merged when its checks, or those of a task, are green. */
+  isolation: z.enum(["worktree"]).optional(),
   human: z.boolean().optional(),
   model: name.optional(),
   /** Actions of one activation, or steps of its agent. */
@@ -133,6 +153,10 @@ export const crewForm = z.strictObject({
   models: z.record(name, name).optional(),
   /** A shipped crew, whose roles come first. */
   use: z.string().optional(),
+  /** Agents get it as a tool; prompts show it by {{board}}. */
+  board: boardSchema.optional(),
+  /** Agents get them as a tool; prompts show them by {{notes}}. */
+  notes: notesSchema.optional(),
   with: z.record(z.string(), plain).optional(),
   roles: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
   reserve: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),

@@ -1,7 +1,15 @@
 import { z } from "zod";
-import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_ALL, ROUTE_TO_NONE } from "../../src/index.ts";
+import {
+  type Action,
+  type ActionContext,
+  defineAction,
+  type Message,
+  type RoleContext,
+  ROUTE_TO_ALL,
+  ROUTE_TO_NONE,
+} from "../../src/index.ts";
 import { asSpeech } from "../../actions/prompt.ts";
-import { filledTemplate } from "./crew-names.ts";
+import { filledTemplate, templateNames } from "./crew-names.ts";
 import type { CrewAction, CrewField, FieldKind } from "./crew-spec.ts";
 
 export interface DeclaredTraits {
@@ -28,12 +36,15 @@ export const SaidSchema: z.ZodType<Said> = z.object({ said: z.record(z.string(),
 
 type Said = { said: Record<string, number> };
 
+/** What the roles of a crew share, as prompts show it by {{board}} and {{notes}}. */
+export type CrewViews = Readonly<Record<string, ((ctx: RoleContext) => Promise<string>) | undefined>>;
+
 /**
  * One question to the model of its role. An agent does not run it, and takes its name, form and recipients.
  *
  * @param instructions of its role
  */
-export function declaredAction(declared: CrewAction, instructions: string | undefined): Action {
+export function declaredAction(declared: CrewAction, instructions: string | undefined, views: CrewViews = {}): Action {
   const { name, description, needs = [], output, endsWhen, limit, sendTo } = declared;
   const fields = Object.entries(output ?? {}).map(([field, form]) => [field, fieldSchema(form)] as const);
   const spoken = declared.speech === true ? { speech: z.string().default("").describe(SPEECH) } : {};
@@ -51,7 +62,7 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
     ...(schema === undefined ? {} : { output: schema }),
     prompt: (ctx) => promptOf(declared, ctx),
     run: async (ctx) => {
-      const prompt = promptOf(declared, ctx);
+      const prompt = promptOf(declared, ctx, await shownIn(declared, ctx as unknown as RoleContext, views));
       const answer: unknown = schema === undefined ? await ctx.ask(prompt, ask) : await ctx.ask(prompt, { ...ask, schema });
       return answer as never;
     },
@@ -82,10 +93,26 @@ function isLast({ endsWhen, limit = Infinity }: CrewAction, count: number, value
   return Object.entries(endsWhen).every(([field, end]) => fields[field] === end);
 }
 
-function promptOf({ prompt, description = "" }: CrewAction, ctx: Pick<ActionContext<readonly Message[], Said>, "text" | "memory">): string {
+/** Returns the views that a prompt names, each read once. */
+async function shownIn({ prompt = "" }: CrewAction, ctx: RoleContext, views: CrewViews): Promise<ReadonlyMap<string, string>> {
+  const shown = new Map<string, string>();
+  for (const { cause, field } of templateNames(prompt)) {
+    const view = field === undefined && Object.hasOwn(views, cause) ? views[cause] : undefined;
+    if (view !== undefined && !shown.has(cause)) shown.set(cause, await view(ctx));
+  }
+  return shown;
+}
+
+function promptOf(
+  { prompt, description = "" }: CrewAction,
+  ctx: Pick<ActionContext<readonly Message[], Said>, "text" | "memory">,
+  shown: ReadonlyMap<string, string> = new Map(),
+): string {
   if (prompt === undefined) return description === "" ? ctx.text : `${description}\n\n${ctx.text}`;
   return filledTemplate(prompt, ({ cause, field }) => {
     if (cause === "text" && field === undefined) return ctx.text;
+    const view = field === undefined ? shown.get(cause) : undefined;
+    if (view !== undefined) return view;
     const newest = ctx.memory.newestBy(cause);
     if (field === undefined) return newest?.content ?? "";
     const payload = Object(newest?.instructContent) as Readonly<Record<string, unknown>>;

@@ -3,6 +3,7 @@ import { defineRole, type MicroUsd, type Reaction, type Role, type RoleOptions, 
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
+import { type SharedParts, sharedOf } from "./crew-board.ts";
 import { causesOf, CrewSchema, modeOf, watchOf, withMeetings } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
@@ -78,7 +79,8 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   const { name, use, with: options = {}, roles: own = [], reserve = [], models = {}, budget, rounds, model, output } = checked;
   const shipped = use === undefined ? undefined : shippedRoles(use, options, ports);
   const reactionsOf = meetingReactions(checked);
-  const made = (role: CrewRole): Role => roleOf(withMeetings(role, checked), ports, reactionsOf(role.name));
+  const shared = sharedOf(checked, ports);
+  const made = (role: CrewRole): Role => roleOf(withMeetings(role, checked), shared, reactionsOf(role.name));
   const roles = [...(shipped?.roles ?? []), ...own.map(made)];
   const byRole = [...own, ...reserve].flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
   return {
@@ -94,17 +96,17 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   };
 }
 
-function roleOf(role: CrewRole, ports: CrewPorts, meetings: readonly Reaction[]): Role {
+function roleOf(role: CrewRole, shared: SharedParts, meetings: readonly Reaction[]): Role {
   const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
   const milliseconds = timeout === undefined ? undefined : timeout * 1_000;
   const optional = given({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
   const reactMode = modeOf(role);
   const called = meetings.flatMap(({ on }) => on as string | readonly string[]);
   const isOnlyThere = meetings.length > 0 && (role.actions ?? []).length === 0;
-  const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role)), ...called])];
+  const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role, Object.keys(shared.views))), ...called])];
   const base = { name, ...optional, watch, reactMode, state: SaidSchema };
-  if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, ports) });
-  const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions) }));
+  if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, shared) });
+  const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions, shared.views) }));
   if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
   return defineRole({ ...base, reactions: [...reactions, ...meetings] });
@@ -117,14 +119,16 @@ function given<T extends object>(members: T): Given<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-function agentParts(role: CrewRole, ports: CrewPorts): Pick<RoleOptions, "tools" | "agent" | "actions"> {
+function agentParts(role: CrewRole, shared: SharedParts): Pick<RoleOptions, "tools" | "agent" | "actions"> {
   const { actions = [], tools: named = [], allow = [], checks, instructions } = role;
+  const place = shared.placeOf(role);
+  const { fork, ...ports } = place;
   const { workspace, sandbox } = ports;
   const known = [...manusTools(ports), pythonTool({ workspace, sandbox })];
   const tools = CREW_TOOLS.filter((name) => named.includes(name)).flatMap((name) => known.filter((tool) => tool.name === name));
-  const done = checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks })];
+  const done = checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks, ...given({ fork }) })];
   const permissions = { rules: allow.map((tool) => ({ tool, decide: "allow" as const })) };
   const guarded = checks === undefined ? {} : { toolChoice: "required" as const, terminate: false };
   const agent = { permissions, ...guarded, ...given({ systemPrompt: instructions }) };
-  return { tools: [...tools, ...done], agent, actions: actions.map((action) => declaredAction(action, undefined)) };
+  return { tools: [...tools, ...shared.tools(place), ...done], agent, actions: actions.map((action) => declaredAction(action, undefined)) };
 }

@@ -77,7 +77,7 @@ async function redChecks(place: CheckedPlace, { commands, steps, signal }: Check
     if (!isGreen) failed.push(`${commandText(command)}\n${said}`);
   }
   if (failed.length === 0) return undefined;
-  return `${failed.length} of ${commands.length} checks failed.\n\n${failed.join("\n\n")}`;
+  return `${failed.length} of ${commands.length} failed.\n\n${failed.join("\n\n")}`;
 }
 
 type Ran = { readonly isGreen: boolean; readonly said: string };

@@ -114,6 +114,9 @@ export type ForkEnd<Red> =
   | { readonly kind: "conflict"; readonly paths: readonly string[]; readonly note: string }
   | { readonly kind: "red"; readonly why: Red };
 
+/** The marks of a conflict that nobody has resolved. */
+const MARKS = /^<{7} .*\n[^]*^={7}$[^]*^>{7} /m;
+
 const merging = new WeakMap<WorkspaceForks, Turns>();
 
 /**
@@ -133,7 +136,8 @@ export async function settleFork<Red>(
   const { paths: own } = request;
   const compared = await compareFork(steps, project, name, own);
   const { conflicts } = await updateFork(steps, project, name);
-  const marked = conflicts.filter((path) => own?.includes(path) !== false);
+  const left = compared.kind === "fits" ? compared.changes.filter(({ content }) => typeof content === "string" && MARKS.test(content)) : [];
+  const marked = [...new Set([...conflicts.filter((path) => own?.includes(path) !== false), ...left.map(({ path }) => path)])];
   const changed = compared.kind === "conflict" ? compared.paths : marked;
   if (changed.length > 0) return conflict(changed, marked);
   const why = await check();

@@ -1,0 +1,49 @@
+import { defined } from "../../src/kernel/value-kind.ts";
+import type { Tool } from "../../src/agent/index.ts";
+import { board, notes } from "../../src/tools/index.ts";
+import { type FileWorkspace, type ForkedProject, workspaceForks } from "../../src/workspace/index.ts";
+import type { CrewRole, CrewSpec } from "./crew-spec.ts";
+import type { CrewViews } from "./declared-action.ts";
+import type { CrewPorts } from "./open-crew.ts";
+
+/** Where an agent works: the project, or a fork of it. */
+interface Place extends CrewPorts {
+  readonly fork?: { readonly project: ForkedProject; readonly name: string; readonly author: string };
+}
+
+/** What the roles of a crew share. */
+export interface SharedParts {
+  readonly views: CrewViews;
+  tools(place: Place): readonly Tool[];
+  /** A workspace that is not on disk is refused when the agent begins. */
+  placeOf(role: CrewRole): Place;
+}
+
+export function sharedOf({ board: tasks, notes: pad, roles = [], reserve = [] }: CrewSpec, ports: CrewPorts): SharedParts {
+  const { workspace } = ports;
+  let made: ForkedProject | undefined;
+  const project = (): ForkedProject => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
+  const names = [...roles, ...reserve].map(({ name }) => name);
+  const boardIn = ({ workspace: folder, sandbox, fork }: Place) =>
+    tasks && board({ workspace: folder, sandbox, ...defined({ fork }), ...(tasks === true ? {} : defined(tasks)) });
+  const [shown, shared] = [boardIn(ports), pad && notes(pad === true ? {} : defined(pad))];
+  return {
+    views: defined({
+      board: shown && ((ctx) => shown.at(ctx).show()),
+      notes: shared && ((ctx) => shared.at(ctx).show()),
+    }),
+    tools: (place) => [boardIn(place), shared].filter((tool) => tool !== undefined),
+    placeOf({ name, isolation }) {
+      if (isolation === undefined) return ports;
+      const fork = `role-${names.indexOf(name) + 1}`;
+      const own = {
+        name: fork,
+        author: name,
+        get project() {
+          return project();
+        },
+      };
+      return { ...ports, workspace: "inspectGit" in workspace ? project().forks.workspace(fork) : workspace, fork: own };
+    },
+  };
+}
