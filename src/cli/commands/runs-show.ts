@@ -37,6 +37,8 @@ type RunDetail = Awaited<ReturnType<typeof runDetail>>;
 type RoleDetail = ReturnType<typeof roleDetail>;
 
 const LISTED = 40;
+/** Tasks in the output for programs. */
+const MOST_ENTRIES = 1_000;
 
 export function runsShow(session: Session, flags: Flags, id: string): Promise<void> {
   return withRun(session, flags, id, async (store, runId) => {
@@ -47,6 +49,8 @@ export function runsShow(session: Session, flags: Flags, id: string): Promise<vo
       ...factLines(factsOf(session, run, store, short), o),
       ...roleTable(run.roles, o),
       ...toolTable(run.tools, o),
+      ...taskTable(run, o),
+      ...noteLines(run, o.style),
       ...(session.output.isTalk ? [] : saidLines(run, o.style)),
       ...deadLines(run.deadLetters, o.style),
     ]);
@@ -89,6 +93,8 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
     usage: state.ledger.usage,
     roles: [...state.roles.values()].map((role) => roleDetail(role, calls)),
     tools: calls.tools(),
+    tasks: [...state.board.tasks()].slice(0, MOST_ENTRIES),
+    notes: state.board.recentNotes(),
     said,
     deadLetters: state.dead,
     failures: [...state.failures.values()],
@@ -199,6 +205,26 @@ function toolTable(tools: readonly ToolUse[], { style }: TextStyle): readonly st
     cost.known === 0 && cost.unpriced === 0 ? "" : formatCost({ known: cost.known as MicroUsd, unpriced: cost.unpriced }),
   ]);
   return ["", ...tableLines(["ROLE", "TOOL", "CALLS", "FAILED", "COST"], rows, { style, width: Infinity })];
+}
+
+/** Those that are not done come first. */
+function taskTable({ tasks }: RunDetail, { style }: TextStyle): readonly string[] {
+  if (tasks.length === 0) return [];
+  const sorted = tasks.toSorted((one, other) => Number(one.state.kind === "done") - Number(other.state.kind === "done"));
+  const rows = sorted.slice(0, LISTED).map(({ id, title, owner = "", state }) => {
+    const why = "reason" in state ? state.reason : "result" in state ? state.result : undefined;
+    return [shown(id, 40), state.kind, shown(owner, 40), shown(title, 60), shown(why ?? "", 80)];
+  });
+  const more = tasks.length > LISTED ? [style.faint(`  and ${plural(tasks.length - LISTED, "task")} more`)] : [];
+  return ["", ...tableLines(["TASK", "STATE", "OWNER", "TITLE", "SAID"], rows, { style, width: Infinity }), ...more];
+}
+
+function noteLines({ notes }: RunDetail, style: Style): readonly string[] {
+  if (notes.length === 0) return [];
+  const lines = notes.slice(0, LISTED).map(({ name, version, by, text }) => {
+    return `  ${shown(name, 64)}, version ${version} by ${shown(by, 40)}: ${shown(text, 200)}`;
+  });
+  return ["", style.faint("  NOTES"), ...lines];
 }
 
 function saidLines({ said }: RunDetail, style: Style): readonly string[] {

@@ -8,6 +8,7 @@ import { Button, type Fact, Facts, Fault, Form, Select, TextField, useTask } fro
 import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
 import { EventsPanel } from "./events-panel.tsx";
+import { BoardPanel } from "./panels/board.tsx";
 import { CostsPanel } from "./panels/costs.tsx";
 import { FilesPanel } from "./panels/files.tsx";
 import { GraphPanel } from "./panels/graph.tsx";
@@ -26,6 +27,7 @@ export const PANELS = [
   { id: "events", title: "Events", Component: EventsPanel },
   { id: "graph", title: "Graph", Component: GraphPanel },
   { id: "roles", title: "Roles", Component: RolesPanel },
+  { id: "board", title: "Board", Component: BoardPanel },
   { id: "files", title: "Files", Component: FilesPanel },
   { id: "costs", title: "Costs", Component: CostsPanel },
 ] as const;
@@ -52,7 +54,7 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
     <section class="run" aria-label={`Run ${id}`}>
       <RunHead run={run} source={source} ask={ask} />
       <nav class="tabs" aria-label="Views of the run">
-        {PANELS.map((one) => (
+        {PANELS.filter((one) => one.id !== "board" || one === chosen || hasBoard(run)).map((one) => (
           <a key={one.id} href={hashOf({ page: "run", run: id, panel: one.id })} aria-current={one === chosen ? "page" : undefined}>
             {one.title}
           </a>
@@ -65,6 +67,10 @@ export function RunPage({ source, id, panel }: { readonly source: RunSource; rea
       <Scrubber run={run} />
     </section>
   );
+}
+
+function hasBoard({ count, timeline }: OpenRun): boolean {
+  return count.value > 0 && timeline.now.board.size + timeline.now.board.noteCount > 0;
 }
 
 /** Replaces a panel until the first event has come: an empty panel would say that the run has none. */

@@ -70,6 +70,8 @@ export const tools: Readonly<Record<string, Door>> = {
   manusTools: () => [{ ...machine(), search: [whole({ name: "s", search() {} })], web: or(web(), 5, "x", null, true) }],
   softwareEngineer: () => [{ ...machine(), model: is.model() }],
   createChatCompletion: () => [{ schema: is.schema(), description: "d" }],
+  board: () => [{ ...machine(), checks: { unit: ["npm", "test"] }, claims: 1, timeout: 5, tokens: 100 }],
+  notes: () => [{ longest: 100, tokens: 100 }],
   checkedDoneTool: () => [{ ...machine(), checks: [["npm", "test"]], timeout: 5 }],
   shellTool: () => [{ ...machine(), refuse: () => undefined }],
   codeTool: () => [{ ...machine(), refuse: () => undefined }],
