@@ -273,6 +273,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "(file report.pdf, application/pdf, 19 bytes: this model cannot read it)",
     "table.csv",
   ],
+  "53-board": ["dough: done", "oven: done", "bake: done", "Bake the bread: no trouble."],
   "ports/agent-tool": ["Here it is: The sea is wide."],
   "ports/airline": ["Questions: One bag of 23 kg.", "Seats: You sit on 12A."],
   "ports/analysis": ["Rome: 12"],
