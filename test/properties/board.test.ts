@@ -134,7 +134,7 @@ function followed(events: readonly RunEvent[]): RunState {
 }
 
 test(
-  "whatever roles do, fail and die, no task is lost, done twice or owned by two (Board.B1, Board.B3)",
+  "whatever roles do, fail and die, no task is lost, done twice or owned by two (Board.B1, Board.B2, Board.B3)",
   { tags: ["numbers", "kill"] },
   async () => {
     const anyDeeds = fc.array(fc.array(anyDeed, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 4 });

@@ -35,7 +35,7 @@ async function lived(roles: readonly Role[], idea: string = "go") {
 const whyOf = (answer: { readonly ok: boolean; readonly why?: string }): string => (answer.ok ? "ok" : (answer.why ?? ""));
 
 describe("a board", () => {
-  it("is changed at once: of all roles that claim a task in one round one gets it", async () => {
+  it("is changed at once: of all roles that claim a task in one round one gets it (ActivationSteps.D8, Decide.D1)", async () => {
     const claim = (name: string) =>
       acting(name, async (ctx) => {
         await tasks.at(ctx).add({ id: "t1", title: "the only one" });
@@ -46,7 +46,7 @@ describe("a board", () => {
     expect(now.task("t1")).toMatchObject({ owner: "A", state: { kind: "claimed" } });
   });
 
-  it("refuses what does not fit, with what to do instead", async () => {
+  it("refuses what does not fit, such as a circle, and names what was meant (Decide.D2)", async () => {
     const { result } = await lived([
       acting("A", async (ctx) => {
         const at = tasks.at(ctx);
@@ -157,7 +157,7 @@ describe("a board", () => {
     });
   });
 
-  it("is the same wherever the run was cut off, and in a replay; nothing happens twice", { tags: "numbers" }, async () => {
+  it("is the same wherever the run was cut off, and in a replay; nothing happens twice (Board.B4)", { tags: "numbers" }, async () => {
     const roles = (): Role[] =>
       ["A", "B"].map((name) =>
         acting(name, async (ctx) => {

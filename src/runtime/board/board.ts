@@ -48,7 +48,7 @@ const LONGEST_REASON = 500;
 type Groups<Key extends string = string> = Map<Key, Set<string>>;
 
 /** The entries and their indexes, as Maps and Sets for a structured clone. */
-interface BoardForm {
+export interface BoardForm {
   readonly tasks: Map<string, BoardTask>;
   readonly notes: Map<string, Note>;
   /** Ids by the state of their tasks. */

@@ -55,8 +55,8 @@ type Position = Pick<AskedStep, "path" | "parent" | "asked"> & Pick<Siblings, "o
  * step, the outer step has no answer either. If only the caller's signal aborts an inner step, the abort is the recorded failure of that step.
  * ActivationSteps.D5 (`close`) after `close`, no step starts and no step is in flight.
  * ActivationSteps.D6 (`#handOut`) every caller gets its own copy, so it cannot change the record.
- * ActivationSteps.D8 (`#decided`) a step of the board is decided and recorded at once, by the owner of the run, and belongs to this run alone.
  * ActivationSteps.D7 (`#answer`) an answer is durable before it is released, so a process that dies while handling it does not pay twice.
+ * ActivationSteps.D8 (`#decided`) a step of the board is decided and recorded at once, by the owner of the run, and belongs to this run alone.
  */
 export class ActivationSteps implements StepPort {
   readonly #turn: RoleTurn;
