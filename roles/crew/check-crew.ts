@@ -11,8 +11,9 @@ import {
 } from "../../src/index.ts";
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { describeRole, type RoleDescription } from "../../src/inspector/index.ts";
-import { costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
+import { costOfCalls, crewCost, dearestCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
 import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.ts";
+import { declaredTraits } from "./declared-action.ts";
 
 /** The options of its team. */
 export interface CrewToCheck {
@@ -268,6 +269,7 @@ function roleBound({ description, role }: DescribedRole, graph: CrewGraph, crew:
   const calls = role.human ? 0 : roleCalls(description, starts);
   if (typeof calls === "string") return { name, activations, calls: undefined, unbounded: calls, cost: undefined };
   const model = modelOf(role, crew);
-  const cost = calls === 0 ? (0 as MicroUsd) : model && costOfCalls(calls, model, prices, inputTokens);
+  const others = own.flatMap(({ actions }) => actions.flatMap((action) => declaredTraits(action)?.models ?? []));
+  const cost = calls === 0 ? (0 as MicroUsd) : model && dearestCost(calls, [model, ...others], prices, inputTokens);
   return { name, activations, calls, cost };
 }

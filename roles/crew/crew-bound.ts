@@ -39,7 +39,7 @@ function callsOfStart({ mode, maxReactLoop, name }: RoleDescription, { actions }
   if (mode === "agent") return (maxReactLoop ?? 0) + (actions[0]?.output === undefined ? 0 : CALLS_OF_TYPED);
   const code = actions.find((action) => !isQuestion(action));
   if (code !== undefined) return `code of ${code.name} decides how often it asks`;
-  const calls = actions.map(({ output }) => (output === undefined ? 1 : CALLS_OF_TYPED));
+  const calls = actions.map((action) => declaredTraits(action)?.calls ?? (action.output === undefined ? 1 : CALLS_OF_TYPED));
   const dearest = Math.max(0, ...calls);
   const sum = calls.reduce((total, one) => total + one, 0);
   switch (mode) {
@@ -58,6 +58,18 @@ function callsOfStart({ mode, maxReactLoop, name }: RoleDescription, { actions }
 
 export function isQuestion(action: Action): boolean {
   return declaredTraits(action) !== undefined || action.run === Action.prototype.run;
+}
+
+/** Undefined where the price of one of the models is not known. */
+export function dearestCost(
+  calls: number,
+  models: readonly Pick<ChatModel, "id" | "price" | "maxOutputTokens">[],
+  prices: PriceTable,
+  inputTokens: number,
+): MicroUsd | undefined {
+  const costs = models.map((model) => costOfCalls(calls, model, prices, inputTokens));
+  if (costs.length === 0 || costs.includes(undefined)) return undefined;
+  return Math.max(...(costs as readonly MicroUsd[])) as MicroUsd;
 }
 
 export function costOfCalls(

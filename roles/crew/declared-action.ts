@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   type Action,
   type ActionContext,
+  type ChatModel,
   defineAction,
   type Message,
   type RoleContext,
@@ -17,6 +18,10 @@ export interface DeclaredTraits {
   readonly sendTo: readonly string[] | undefined;
   readonly limit: number | undefined;
   readonly mayEnd: boolean;
+  /** Questions of one start. Default: one, and three with an output. */
+  readonly calls?: number;
+  /** The models besides its role's that it may ask. */
+  readonly models?: readonly Pick<ChatModel, "id" | "price" | "maxOutputTokens">[];
 }
 
 const traits = new WeakMap<Action, DeclaredTraits>();
@@ -29,6 +34,10 @@ export function declare<A extends Action>(action: A, its: DeclaredTraits): A {
 
 export function declaredTraits(action: Action): DeclaredTraits | undefined {
   return traits.get(action);
+}
+
+export function setTraits(action: Action, declared: DeclaredTraits): void {
+  traits.set(action, declared);
 }
 
 /** The messages so far, by action. */

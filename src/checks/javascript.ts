@@ -23,7 +23,7 @@ export function* nodesIn(start: AnyNode): Generator<AnyNode> {
   }
 }
 
-function childrenOf(node: AnyNode): AnyNode[] {
+export function childrenOf(node: AnyNode): AnyNode[] {
   return Object.values(node)
     .flat()
     .filter(isNode)
