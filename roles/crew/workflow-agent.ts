@@ -43,7 +43,7 @@ export const CallSchema = z.object({
     model: z.string().nullish(),
     agentType: z.string().nullish(),
     isolation: z.string().nullish(),
-    effort: z.unknown(),
+    effort: z.unknown().optional(),
   }),
 });
 

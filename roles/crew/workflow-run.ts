@@ -63,6 +63,8 @@ export class WorkflowRun {
   #given: Promise<unknown> = Promise.resolve();
   #merged: Promise<unknown> = Promise.resolve();
   #open = 0;
+  /** The script has returned. */
+  #isOver = false;
   #settle: { readonly resolve: (end: WorkflowEnd) => void; readonly reject: (error: unknown) => void } | undefined;
 
   constructor(parts: WorkflowRunParts) {
@@ -93,7 +95,7 @@ export class WorkflowRun {
         this.#open -= 1;
         for (const line of lines) this.#take(line);
         this.#start();
-        if (this.#working + this.#open > 0) return;
+        if (this.#isOver || this.#working + this.#open > 0) return;
         this.#settle?.reject(failed("to end, but it waits for something that never comes", "Await agents, and nothing else."));
       },
       (error: unknown) => this.#settle?.reject(error),
@@ -205,6 +207,7 @@ export class WorkflowRun {
   }
 
   #end(value: Json): void {
+    this.#isOver = true;
     const size = JSON.stringify(value).length;
     if (size > MAX_RESULT) {
       this.#settle?.reject(failed(`to return at most ${MAX_RESULT} characters, got ${size}`, "Let an agent sum it up."));
