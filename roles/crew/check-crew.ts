@@ -11,7 +11,7 @@ import {
 } from "../../src/index.ts";
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { describeRole, type RoleDescription } from "../../src/inspector/index.ts";
-import { costOfCalls, crewCost, dearestCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
+import { costOfCalls, crewCost, isQuestion, type RoleBound, roleCalls } from "./crew-bound.ts";
 import { type CrewGraph, crewGraph, type Worker, workersOf } from "./crew-graph.ts";
 import { declaredTraits } from "./declared-action.ts";
 
@@ -270,6 +270,8 @@ function roleBound({ description, role }: DescribedRole, graph: CrewGraph, crew:
   if (typeof calls === "string") return { name, activations, calls: undefined, unbounded: calls, cost: undefined };
   const model = modelOf(role, crew);
   const others = own.flatMap(({ actions }) => actions.flatMap((action) => declaredTraits(action)?.models ?? []));
-  const cost = calls === 0 ? (0 as MicroUsd) : model && dearestCost(calls, [model, ...others], prices, inputTokens);
+  const costs = model === undefined ? [undefined] : [model, ...others].map((one) => costOfCalls(calls, one, prices, inputTokens));
+  const dearest = costs.includes(undefined) ? undefined : (Math.max(...(costs as readonly MicroUsd[])) as MicroUsd);
+  const cost = calls === 0 ? (0 as MicroUsd) : dearest;
   return { name, activations, calls, cost };
 }

@@ -60,18 +60,6 @@ export function isQuestion(action: Action): boolean {
   return declaredTraits(action) !== undefined || action.run === Action.prototype.run;
 }
 
-/** Undefined where the price of one of the models is not known. */
-export function dearestCost(
-  calls: number,
-  models: readonly Pick<ChatModel, "id" | "price" | "maxOutputTokens">[],
-  prices: PriceTable,
-  inputTokens: number,
-): MicroUsd | undefined {
-  const costs = models.map((model) => costOfCalls(calls, model, prices, inputTokens));
-  if (costs.length === 0 || costs.includes(undefined)) return undefined;
-  return Math.max(...(costs as readonly MicroUsd[])) as MicroUsd;
-}
-
 export function costOfCalls(
   calls: number,
   model: Pick<ChatModel, "id" | "price" | "maxOutputTokens">,

@@ -34,7 +34,7 @@ export const CallSchema = z.object({
   id: z.int().min(1),
   prompt: z.string().max(MAX_PROMPT),
   phase: z.string().optional(),
-  options: z.looseObject({
+  options: z.object({
     schema: members
       .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA, { error: `at most ${MAX_SCHEMA} characters` })
       .nullish(),
@@ -43,14 +43,10 @@ export const CallSchema = z.object({
     model: z.string().nullish(),
     agentType: z.string().nullish(),
     isolation: z.string().nullish(),
-    effort: z.unknown().optional(),
   }),
 });
 
 export type AgentCall = z.infer<typeof CallSchema>;
-
-/** The options that this program knows. `effort` belongs to the model here, and has no effect. */
-export const AGENT_OPTIONS: readonly string[] = Object.keys(CallSchema.shape.options.shape);
 
 /** The end of one agent. Plain JSON. */
 export interface AgentEnd {

@@ -2,16 +2,7 @@ import { z } from "zod";
 import { type ActionContext, type Json, StepError } from "../../src/index.ts";
 import { mergeFork, removeFork } from "../../src/workspace/index.ts";
 import { type ScriptAnswer, type ScriptLines, ScriptThread } from "../../src/workspace/script-thread.ts";
-import {
-  AGENT_OPTIONS,
-  type AgentCall,
-  type AgentEnd,
-  CallSchema,
-  forkOf,
-  requestOf,
-  runAgent,
-  type WorkflowAgents,
-} from "./workflow-agent.ts";
+import { type AgentCall, type AgentEnd, CallSchema, forkOf, requestOf, runAgent, type WorkflowAgents } from "./workflow-agent.ts";
 
 const LineSchema = z.discriminatedUnion("kind", [
   CallSchema,
@@ -113,7 +104,7 @@ export class WorkflowRun {
     const line: Line = read.data;
     switch (line.kind) {
       case "agent":
-        return this.#take1(line);
+        return this.#called(line);
       case "log":
       case "phase":
         return this.#say(line.kind === "phase" ? `# ${line.text}` : line.text);
@@ -124,20 +115,16 @@ export class WorkflowRun {
     }
   }
 
-  #take1(call: AgentCall): void {
+  #called(call: AgentCall): void {
     const { calls } = this.#parts;
     this.#asked += 1;
     if (this.#asked > calls || call.id !== this.#asked) {
       this.#settle?.reject(failed(`to make at most ${calls} calls of agent()`, "Do the work in fewer calls."));
       return;
     }
-    const odd = Object.keys(call.options).filter((name) => !AGENT_OPTIONS.includes(name));
-    for (const name of odd) this.#warn(`agent() has no option ${JSON.stringify(name.slice(0, NAME))} here; it has no effect.`);
-    const { model, isolation } = call.options;
+    const { model } = call.options;
     if (typeof model === "string" && this.#parts.agents.models[model] === undefined)
       this.#warn(`No model is set for ${JSON.stringify(model.slice(0, NAME))}; the model of the workflow answers.`);
-    if (typeof isolation === "string" && isolation !== "worktree")
-      this.#warn(`agent() has no isolation ${JSON.stringify(isolation.slice(0, NAME))} here; it has no effect.`);
     this.#queue.push(call);
   }
 

@@ -15,7 +15,7 @@ import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-role.ts";
 import { documentsBeside } from "./kept-documents.ts";
-import { openedCrew } from "./crew-file.ts";
+import { type NamedModels, openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { allowWorker, outsideWorker, workerSettings } from "./outside-worker.ts";
 import type { Host } from "./host.ts";
@@ -85,7 +85,17 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const isWanted = chosen.kind === "software-company" && chosen.documents === true;
     const documents = existing && !isWanted ? await documentsBeside(workspace, folder) : undefined;
-    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, say, diff, documents, host: session.host });
+    const named = { ids: settings.models ?? {}, modelOf: parts.chosen.modelOf };
+    const crew = await crewOf(settings, {
+      workspace,
+      sandbox: parts.sandbox,
+      more: tools,
+      say,
+      diff,
+      documents,
+      host: session.host,
+      named,
+    });
     if (existing?.place.kind === "folder" && workerSettings(chosen) !== undefined) throw noWorktree(existing.place.reason);
     const { name, roles, reserve = [], output } = crew;
     const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
@@ -146,6 +156,8 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
   /** The folder and the environment of the command, of which a worker gets a part. */
   readonly host?: Pick<Host, "env" | "cwd">;
+  /** Those that a workflow names. */
+  readonly named?: NamedModels;
   /** Of a change whose documents are kept beside the project. */
   readonly documents?: KeptDocuments | undefined;
 }
@@ -174,7 +186,7 @@ export async function crewOf(
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
     case "module":
-      return openedCrew(crew, { workspace, sandbox });
+      return openedCrew(crew, { workspace, sandbox }, parts.named);
   }
 }
 

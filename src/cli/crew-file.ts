@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import { checkCrew, type Crew, type CrewReport, openCrew, readCrew, shippedCrews } from "../../roles/index.ts";
+import { checkCrew, type Crew, type CrewReport, openCrew, openWorkflow, readCrew, shippedCrews } from "../../roles/index.ts";
 import type { CrewSpec } from "../../roles/crew/crew-spec.ts";
 import type { CrewPorts } from "../../roles/crew/open-crew.ts";
+import { isWorkflow } from "../checks/workflow-script.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { isObject, isRecord } from "../kernel/value-kind.ts";
-import { formatUsd } from "../model/money.ts";
+import { formatUsd, type MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { memoryWorkspace } from "../workspace/memory-workspace.ts";
 import { refusedSandbox } from "../workspace/sandbox.ts";
@@ -16,7 +17,7 @@ import { type ChosenModel, type FolderSettings, namedModels } from "./model-sett
 import { setting, variableOf } from "./option-values.ts";
 import type { Flags, OptionName } from "./options.ts";
 import { agrees } from "./prompt.ts";
-import { shown } from "./screen/text.ts";
+import { plural, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import {
   BUILT_IN,
@@ -91,7 +92,7 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
   if (isFile(word)) {
     if (!isUsersFile(host, word)) await assertInFolder(host, word);
     const text = await readText(host, word, "the crew", MAX_BYTES);
-    if (MODULE.test(word)) return { kind: "module", path: resolve(host.cwd, word), hash: hashOf(text) };
+    if (MODULE.test(word) && !isWorkflow(text)) return { kind: "module", path: resolve(host.cwd, word), hash: hashOf(text) };
     return { kind: "file", name: word, text };
   }
   const known = [...new Set<string>([...BUILT_IN, ...shipped])].join(", ");
@@ -104,7 +105,21 @@ interface OpenedCrew extends Crew {
   readonly own: readonly Role[];
 }
 
-export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts): Promise<OpenedCrew> {
+/** The tools of the agents of a workflow. Those that write or run ask a person. */
+const WORKFLOW_TOOLS = ["shell", "editor", "file_search", "look", "web_fetch", "web_search"] as const;
+
+/** The models of the settings, by the names that a workflow has for them. */
+export interface NamedModels extends Pick<ChosenModel, "modelOf"> {
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts, named?: NamedModels): Promise<OpenedCrew> {
+  if (crew.kind === "file" && isWorkflow(crew.text)) {
+    const { ids = {}, modelOf } = named ?? {};
+    const models = Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => (modelOf === undefined ? [] : [[name, modelOf(id)]])));
+    const opened = await openWorkflow(crew.text, { ...ports, file: crew.name, tools: WORKFLOW_TOOLS, models });
+    return { ...opened, own: opened.roles };
+  }
   if (crew.kind === "file") return crewOfSpec(await readCrew(crew.text, crew.name), ports);
   const exported = await importedModule(crew.path, "a module with a crew", "CREW_INVALID");
   const found: unknown = exported["crew"] ?? exported["default"];
@@ -147,9 +162,15 @@ export async function crewReport(
   { budget, rounds, allowUnpriced, models = {} }: Pick<CompanySettings, "budget" | "rounds" | "allowUnpriced" | "models">,
   chosen: Pick<ChosenModel, "model" | "modelOf">,
 ): Promise<CrewReport> {
-  const { roles, reserve, output } = await openedCrew(crew, NO_PORTS);
+  const { roles, reserve, output } = await openedCrew(crew, NO_PORTS, { ids: models, modelOf: chosen.modelOf });
   const byRole = modelsByRole([...roles, ...reserve], models, chosen.modelOf);
   return checkCrew({ roles, reserve, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
+}
+
+export function boundsLine({ calls, cost }: Pick<CrewReport, "calls" | "cost">, budget: MicroUsd): string {
+  const most = cost === undefined ? "nothing bounds the cost" : `at most ${formatUsd(cost)}`;
+  const by = cost === budget ? " by its budget" : "";
+  return `${calls === undefined ? "The calls are not bounded" : `At most ${plural(calls, "call")}`}; ${most}${by}.`;
 }
 
 export async function assertSound(
@@ -158,7 +179,8 @@ export async function assertSound(
   settings: CompanySettings,
   chosen: ChosenModel,
 ): Promise<void> {
-  const { faults, warnings } = await crewReport(crew, settings, chosen);
+  const { faults, warnings, ...bounds } = await crewReport(crew, settings, chosen);
+  if (crew.kind === "file" && isWorkflow(crew.text)) screen.say(boundsLine(bounds, settings.budget));
   for (const { message } of warnings.slice(0, MAX_FINDINGS)) screen.say(screen.style.warn(shown(message, 1_000)));
   if (faults.length === 0) return;
   const texts = faults.slice(0, MAX_FINDINGS).map(({ message }) => shown(message, 1_000));

@@ -101,30 +101,35 @@ export class ScriptThread {
     if (this.#end !== undefined) throw this.#end;
     const worker = this.#worker;
     const { lines, broken: why } = await new Promise<Turn>((resolve, reject) => {
-      const late = setTimeout(() => fail(overTime(this.#timeout)), this.#timeout);
+      const late = setTimeout(() => fail("late"), this.#timeout);
       const ended = (): void => {
         clearTimeout(late);
         worker.off("message", answered).off("error", crashed).off("exit", gone);
       };
-      const fail = (error: TroupeError): void => {
+      const fail = (reason: string): void => {
         ended();
-        this.#end ??= error;
-        reject(this.#end);
+        reject((this.#end ??= broken(reason)));
         void worker.terminate();
       };
       const answered = (turn: Turn): void => {
         ended();
         resolve(turn);
       };
-      const crashed = (error: Error): void => fail(broken(error.message));
-      const gone = (): void => fail(broken("its thread ended"));
+      const crashed = (error: Error): void => fail(error.message);
+      const gone = (): void => fail("its thread ended");
       worker.on("message", answered).on("error", crashed).on("exit", gone);
       worker.postMessage(message);
     });
-    if (why !== undefined) throw (this.#end = faultOf(why));
+    if (why !== undefined) throw (this.#end = broken(why));
     return lines.map(parsedJson).filter((line): line is Json => isRecord(line));
   }
 }
+
+const BOUNDS: Readonly<Record<string, readonly [did: string, todo: string]>> = {
+  loops: ["it computes without end", "Look for a loop whose condition never changes."],
+  floods: ["it sends more than 32 MiB at once", "Give agents shorter prompts."],
+  late: ["its time is over", "Let it compute less between its agents."],
+};
 
 interface Turn {
   readonly lines: readonly string[];
@@ -139,24 +144,9 @@ function engineAt(): string {
   }
 }
 
-function faultOf(why: string): TroupeError {
-  if (why === "loops")
-    return limit("to reach its next agent() or its end, but it computes without end", "Look for a loop whose condition never changes.");
-  if (why === "floods") return limit("to send at most 32 MiB in one turn, but it sends more", "Give agents shorter prompts.");
-  return broken(why);
-}
-
-function overTime(ms: number): TroupeError {
-  return limit(`to reach its next agent() or its end within ${ms} ms, but it did not`, "Let it compute less between its agents.");
-}
-
+/** @param why what ended it: a bound of its driver, or words of the engine */
 function broken(why: string): TroupeError {
-  return limit(
-    `to keep within its memory and its stack, but it broke off: ${why.slice(0, 300)}`,
-    "Let it keep less, and nest less deeply.",
-  );
-}
-
-function limit(expected: string, todo: string): TroupeError {
-  return new StepError("WORKFLOW_LIMIT", `Expected the script of the workflow ${expected}. ${todo}`);
+  const [did, todo] = BOUNDS[why] ?? [`it broke off: ${why.slice(0, 300)}`, "Let it keep less, and nest less deeply."];
+  const expected = "Expected the script of the workflow to reach its next agent() or its end within its bounds";
+  return new StepError("WORKFLOW_LIMIT", `${expected}, but ${did}. ${todo}`);
 }

@@ -6,7 +6,7 @@ import { findNondeterminism } from "../../checks/determinism.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { formatUsd, type MicroUsd } from "../../model/money.ts";
 import { checkSchedules } from "./check-schedules.ts";
-import { crewReport, wishedRun } from "../crew-file.ts";
+import { boundsLine, crewReport, wishedRun } from "../crew-file.ts";
 import type { ExitCode } from "../errors.ts";
 import { realModel } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
@@ -56,7 +56,7 @@ type Found = readonly Pick<CrewFinding, "message">[];
 type Shown = Omit<CrewReport, "faults" | "warnings"> & { readonly faults: Found; readonly warnings: Found };
 
 function reportLines(name: string, report: Shown, budget: MicroUsd, { style, width }: TextStyle): readonly string[] {
-  const { faults, warnings, roles, calls, cost } = report;
+  const { faults, warnings, roles } = report;
   const counts = `${plural(faults.length, "fault")}, ${plural(warnings.length, "warning")}`;
   const findings = [
     ...faults.map(({ message }) => `  ${style.bad("fault")}  ${shown(message, 2_000)}`),
@@ -64,16 +64,13 @@ function reportLines(name: string, report: Shown, budget: MicroUsd, { style, wid
   ].flatMap((line) => wrapped(line, width, 9));
   const names = Math.max(...roles.map((role) => shown(role.name, 40).length), 4);
   const bounds = roles.flatMap((role) => wrapped(`  ${column(shown(role.name, 40), names + 2)}${boundText(role)}`, width, names + 4));
-  const most = cost === undefined ? "nothing bounds the cost" : `at most ${formatUsd(cost)}`;
-  const by = cost === budget ? " by its budget" : "";
-  const sum = `${calls === undefined ? "The calls are not bounded" : `At most ${plural(calls, "call")}`}; ${most}${by}.`;
   return [
     `${shown(name, 200)}: ${faults.length === 0 ? style.good(counts) : style.bad(counts)}`,
     ...findings,
     "",
     ...bounds,
     "",
-    ...wrapped(sum, width, 0),
+    ...wrapped(boundsLine(report, budget), width, 0),
   ];
 }
 
