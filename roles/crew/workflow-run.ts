@@ -32,7 +32,7 @@ export interface WorkflowRunParts {
 /** Characters of a name of a step. */
 const NAME = 100;
 /** Characters of the result of a script. */
-const MAX_RESULT = 2_000_000;
+const MAX_RESULT = 900_000;
 const KEPT_LINES = 1_000;
 
 /**

@@ -46,6 +46,8 @@ const workflowOptions: Known<WorkflowOptions> = {
 const AGENTS = 1_000;
 const CONCURRENCY = 8;
 const STEPS = 30;
+/** Characters of a result that is not shown in lines. */
+const LONG = 4_000;
 /** Questions for the value of an answer with a schema. */
 const CALLS_OF_TYPED = 3;
 
@@ -85,7 +87,7 @@ export async function openWorkflow(script: string, options: WorkflowOptions): Pr
         args: argsOf(text),
         total: tokens ?? null,
       }).run();
-      const content = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+      const content = typeof value === "string" ? value : JSON.stringify(value, null, JSON.stringify(value).length > LONG ? 0 : 2);
       return ctx.message(content, { instructContent: value, ...(log.length === 0 ? {} : { metadata: { log } }) });
     },
   }) as Action;

@@ -11,6 +11,7 @@ import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import { checkFields, createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import { partsOf } from "../model/file-parts.ts";
 import { meters } from "../model/meter.ts";
@@ -257,6 +258,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   get model(): SteppedModel {
     return modelFor(this.#rc, this.#does);
+  }
+  modelOf(model: ChatModel): SteppedModel {
+    return this.#rc.modelOf?.(model) ?? this.model;
   }
   get steps(): StepPort {
     return this.#rc.steps;

@@ -16,6 +16,9 @@ const STACK = 256 * 1024;
 /** Bytes of a page of WebAssembly, and the pages with which the engine begins. */
 const PAGE = 64 * 1024;
 const PAGES = 256;
+/** Reactions to promises of one turn, and how many run at once. */
+const MAX_JOBS = 250_000;
+const JOBS = 1_000;
 /** Characters of all lines of one turn. */
 const MAX_LINES = 32 * 1024 * 1024;
 
@@ -53,11 +56,15 @@ parentPort?.on("message", (/** @type {string | undefined} */ answer) => {
 function turn(answer) {
   try {
     const started = answer === undefined ? context.evalCode(body, "workflow.js") : answered(answer);
-    const fault = faultOf(started);
-    const left = fault ?? faultOf(runtime.executePendingJobs());
+    let fault = faultOf(started);
+    for (let jobs = 0, ran = JOBS; fault === undefined && ran === JOBS; jobs += ran) {
+      if (jobs > MAX_JOBS) return "loops";
+      const done = runtime.executePendingJobs(JOBS);
+      fault = faultOf(done);
+      ran = done.error === undefined ? done.value : 0;
+    }
     if (checks > most) return "loops";
-    if (length > MAX_LINES) return "floods";
-    return left;
+    return length > MAX_LINES ? "floods" : fault;
   } catch (error) {
     // The stack of WebAssembly ended, or memory: the engine is in no state to continue.
     return String(error);
