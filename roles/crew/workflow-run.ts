@@ -187,7 +187,11 @@ export class WorkflowRun {
     const merge = await mergeFork(ctx.steps, project, fork, { message, author: ctx.name, date: end.at });
     if (merge.kind === "conflict") {
       const paths = merge.paths.slice(0, 20).join(", ");
-      return { ...end, value: null, error: `The work of this agent conflicts with that of others in ${paths}. Nothing of it was merged.` };
+      return {
+        ...end,
+        value: null,
+        error: `The work of this agent conflicts with that of others in ${paths}. Nothing of it was merged; its files are in .troupe/trees/${fork}.`,
+      };
     }
     await removeFork(ctx.steps, project, fork);
     return end;

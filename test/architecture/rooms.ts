@@ -19,6 +19,7 @@ const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 const LAZY: Readonly<Record<string, readonly string[]>> = {
   memory: ["minisearch"],
   model: ["jsonrepair"],
+  workspace: ["quickjs-emscripten"],
   research: ["@rgrove/parse-xml", "hyparquet-writer", "jstat", "ml-matrix", "vega", "vega-interpreter", "vega-lite"],
 };
 /**

@@ -4,7 +4,7 @@ import { createMessage } from "../../../src/index.ts";
 import { formFields } from "../../../src/client/index.ts";
 import { simulatedClock } from "../../../src/testing/index.ts";
 import type { Door, Instances } from "./core.ts";
-import { is, role } from "./kit.ts";
+import { model, is, role } from "./kit.ts";
 import { any, data, or, whole } from "./right.ts";
 
 const form = z.toJSONSchema(z.object({ a: z.string() })) as never;
@@ -83,6 +83,20 @@ export const shelves: Readonly<Record<string, Door>> = {
   dataInterpreter: () => [{ ...machine(), steps: 5 }],
   research: () => [{ ...project(), search: [whole({ name: "s", search() {} })], web: { allow: ["a"] }, questions: 2, pages: 2 }],
   openCrew: () => [or(spec, 5, "x", null, {}, [5]), { ...machine(), search: [whole({ name: "s", search() {} })] }],
+  openWorkflow: () => [
+    'export const meta = { name: "w", description: "d" };',
+    {
+      ...{
+        ...machine(),
+        search: [whole({ name: "s", search() {} })],
+        web: { allow: ["a"] },
+        file: "w.js",
+        tools: ["look"],
+        allow: ["look"],
+      },
+      ...{ checks: [["a"]], models: { m: model() }, agents: 2, concurrency: 2, steps: 2, tokens: 2 },
+    },
+  ],
   readCrew: () => [crew, "f.yaml"],
   checkCrew: () => [
     {
