@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, ComponentProps } from "preact";
+import { useMemo } from "preact/hooks";
 import { type OpenRun, type Selection, wordsOf } from "./open-run.ts";
 import { visibleText } from "../../kernel/value-text.ts";
 import { SHOWN_AT_FIRST, shownText } from "../view/shown-text.ts";
@@ -215,17 +216,26 @@ const MORE = 200_000;
  * A text of a model, a person or a file. It is text in the document and never HTML, characters that hide or turn text are shown by
  * their number, and a long one appears piece by piece.
  */
-export function TextView({ text, label }: { readonly text: string; readonly label: string }) {
+export function TextView({ text, label, as }: TextViewProps) {
   const most = useSignal(SHOWN_AT_FIRST);
-  const shown = shownText(text, most.value);
+  const { text: beginning, left } = shownText(text, most.value);
+  const body = useMemo(() => as?.(beginning) ?? beginning, [beginning, as]);
+  const Box = as === undefined ? "pre" : "div";
   return (
     <div class="text-view tight">
-      <pre tabIndex={0} role="region" aria-label={label} dir="auto">
-        {shown.text}
-      </pre>
-      {shown.left > 0 && <Button onClick={() => (most.value += MORE)}>Show more ({counted(shown.left)} characters left)</Button>}
+      <Box class={as && "markdown stack"} tabIndex={0} role="region" aria-label={label} dir="auto">
+        {body}
+      </Box>
+      {left > 0 && <Button onClick={() => (most.value += MORE)}>Show more ({counted(left)} characters left)</Button>}
     </div>
   );
+}
+
+interface TextViewProps {
+  readonly text: string;
+  readonly label: string;
+  /** Makes elements of the text, such as those of its Markdown. */
+  readonly as?: (text: string) => ComponentChildren;
 }
 
 const LIVE = 4_000;

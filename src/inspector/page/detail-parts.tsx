@@ -5,6 +5,7 @@ import { tickAt } from "../view/lanes.ts";
 import type { ActivationFact, SentFact, StepFact } from "../view/run-facts.ts";
 import { momentOf } from "../view/run-terms.ts";
 import { shownLine } from "../view/shown-text.ts";
+import { spokenLine } from "../view/spoken.ts";
 import { counted } from "./amounts.ts";
 import { Choose, type Fact, Part } from "./controls.tsx";
 import type { OpenRun } from "./open-run.ts";
@@ -21,7 +22,7 @@ export function MessageLine({ run, sent }: OfRun & { readonly sent: SentFact }) 
   return (
     <Choose run={run} what={{ kind: "message", id: message.id }}>
       <span class="strong">{senderOf(sent)}</span> <span class="tag tiny soft mono">{shownLine(message.causeBy, 60)}</span>{" "}
-      <span class="soft">{shownLine(message.content, MOST)}</span>
+      <span class="soft">{spokenLine(message, MOST)}</span>
     </Choose>
   );
 }

@@ -1,6 +1,7 @@
 import type { ActEnded, RunEvent, RunStarted, Sent } from "../../runtime/record/event.ts";
 import { tickAt } from "../view/lanes.ts";
 import { faultsText, resumeText, schedulerText, tickText } from "../view/run-terms.ts";
+import { spokenLine } from "../view/spoken.ts";
 import { visibleText } from "../../kernel/value-text.ts";
 import { durationText, plural } from "./amounts.ts";
 import { ChooseMarked } from "./controls.tsx";
@@ -46,7 +47,7 @@ function selectionOf(event: RunEvent): Selection {
 const MOST = 200;
 
 function saidWords({ message, due }: Sent): string {
-  return `${message.content.slice(0, MOST)}${due === undefined ? "" : ` (arrives at ${tickText(due)})`}`;
+  return `${spokenLine(message, MOST)}${due === undefined ? "" : ` (arrives at ${tickText(due)})`}`;
 }
 
 function faultWords({ said }: ActEnded): string {

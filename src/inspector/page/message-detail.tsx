@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { visibleText } from "../../kernel/value-text.ts";
 import type { MessageFile } from "../../message/file.ts";
 import { messageDetail, type Recipient } from "../view/detail.ts";
 import type { SentFact } from "../view/run-facts.ts";
@@ -9,6 +10,7 @@ import { pictureUrl } from "../view/file-history.ts";
 import { counted, momentText } from "./amounts.ts";
 import { Button, Choose, Facts, Fault, Form, JsonView, Part, TextField, TextView, useTask } from "./controls.tsx";
 import { ActivationLine, CauseList, clockFact, MessageLine, RoleLink, senderOf } from "./detail-parts.tsx";
+import { markdownView } from "./markdown-view.tsx";
 import type { OpenRun } from "./open-run.ts";
 import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunSource } from "./run-source.ts";
@@ -43,7 +45,8 @@ export function MessageView({ run, source, sent }: MessageViewProps) {
         ]}
       />
       <Part title="Content">
-        <TextView text={message.content} label="Content of the message" />
+        {message.speech !== undefined && <p class="said-words">{visibleText(message.speech)}</p>}
+        <TextView text={message.content} label="Content of the message" as={markdownView} />
       </Part>
       <FileList run={run} source={source} files={message.files ?? []} />
       {message.instructContent !== undefined && message.instructContent !== null && (

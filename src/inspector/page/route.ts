@@ -4,7 +4,7 @@ export type Route =
   | { readonly page: "run"; readonly run: string; readonly panel: string };
 
 /** The panel of a run that opens without a name. */
-export const FIRST_PANEL = "lanes";
+export const FIRST_PANEL = "talk";
 
 /**
  * Reads a route from the fragment of an address. What is no route is the list of runs.

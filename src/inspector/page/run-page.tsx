@@ -9,6 +9,7 @@ import { Drawer } from "./drawer.tsx";
 import { OpenRun } from "./open-run.ts";
 import { EventsPanel } from "./events-panel.tsx";
 import { BoardPanel } from "./panels/board.tsx";
+import { ConversationPanel } from "./panels/conversation.tsx";
 import { CostsPanel } from "./panels/costs.tsx";
 import { FilesPanel } from "./panels/files.tsx";
 import { GraphPanel } from "./panels/graph.tsx";
@@ -23,6 +24,7 @@ import { useSignal } from "@preact/signals";
 
 /** The views of a run, by their names in the address. */
 export const PANELS = [
+  { id: FIRST_PANEL, title: "Conversation", Component: ConversationPanel },
   { id: "lanes", title: "Swimlanes", Component: SwimlanesPanel },
   { id: "events", title: "Events", Component: EventsPanel },
   { id: "graph", title: "Graph", Component: GraphPanel },

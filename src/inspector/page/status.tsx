@@ -49,7 +49,7 @@ export function Icon({
   );
 }
 
-type Sign = readonly [tone: "good" | "warn" | "bad" | "info" | "plain", IconName, word: string, hint?: string | undefined];
+export type Sign = readonly [tone: "good" | "warn" | "bad" | "info" | "plain", IconName, word: string, hint?: string | undefined];
 
 const SIGNS: Readonly<Record<SummaryStatus, Sign>> = {
   running: ["info", "run", "Running", "The server drives this run."],
@@ -79,10 +79,10 @@ export function ConnectionBadge({ connection }: { readonly connection: Connectio
 interface BadgeProps {
   readonly sign: Sign;
   readonly role?: "status";
-  readonly look?: string;
+  readonly look?: string | undefined;
 }
 
-function Badge({ sign: [tone, icon, word, hint], role, look }: BadgeProps) {
+export function Badge({ sign: [tone, icon, word, hint], role, look }: BadgeProps) {
   return (
     <span class={`badge inline tiny soft nowrap badge-${tone}`} role={role} title={hint}>
       <Icon name={icon} size={12} class={look} />

@@ -61,11 +61,11 @@ export function traitsOf({ card, watch, observeAll, mode, actions }: HiredRole["
   };
 }
 
-function textIn(value: unknown): string {
+export function textIn(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function textsIn(value: unknown): readonly string[] {
+export function textsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 

@@ -5,6 +5,7 @@ import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
 import type { ActivationEnd, SentFact, TickFact, DeliveryFact } from "../../view/run-facts.ts";
 import { tickText } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
+import { spokenLine } from "../../view/spoken.ts";
 import { counted, plural } from "../amounts.ts";
 import { ChooseMarked } from "../controls.tsx";
 import { END_WORDS } from "../detail-parts.tsx";
@@ -254,7 +255,7 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
             type="button"
             class={`dot${isFaint ? " faint" : ""}`}
             aria-pressed={chosen === message.id}
-            aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${shownLine(message.content, 60)}`}
+            aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${spokenLine(message, 60)}`}
             style={{ left: `${xOf(frame, sent.seq) + nth * step}px`, top: `${y}px` }}
             onClick={() => (run.selection.value = { kind: "message", id: message.id })}
           />

@@ -3,6 +3,7 @@ import type { Message } from "../../../message/message.ts";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { MessageList } from "../../view/role-graph.ts";
 import { shownLine } from "../../view/shown-text.ts";
+import { spokenLine } from "../../view/spoken.ts";
 import { plural } from "../amounts.ts";
 import { Choose, ChooseMarked } from "../controls.tsx";
 import type { OpenRun, Selection } from "../open-run.ts";
@@ -37,12 +38,12 @@ export function Messages({ run, list, label }: MessagesProps) {
 }
 
 export function MessageButton({ run, message }: { readonly run: OpenRun; readonly message: Message }) {
-  const { id, sentFrom, causeBy, content } = message;
+  const { id, sentFrom, causeBy } = message;
   return (
     <ChooseMarked class="message-line row cells" run={run} what={{ kind: "message", id }}>
       <span class="strong">{sentFrom === "" ? "from outside" : shownLine(sentFrom, 40)}</span>
       <span class="message-cause tiny soft mono">{visibleText(causeBy)}</span>
-      <span class="message-text">{shownLine(content, 160)}</span>
+      <span class="message-text">{spokenLine(message, 160)}</span>
     </ChooseMarked>
   );
 }
