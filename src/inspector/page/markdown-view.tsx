@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { type Block, markdownBlocks, type Span } from "../view/markdown.ts";
-import { DataTable } from "./controls.tsx";
 
 /** The Markdown of a model, a person or a file as elements. Its HTML is text. */
 export function markdownView(text: string): ComponentChildren {
@@ -21,16 +20,27 @@ function BlockView(block: Block) {
       ));
       return block.start === undefined ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>;
     }
-    case "table": {
-      const columns = block.head.map((title, nth) => [spansView(title), undefined, (row: Row) => spansView(row[nth] ?? [])] as const);
-      return <DataTable label="Table" columns={columns} rows={block.rows} />;
-    }
+    case "table":
+      return (
+        <table>
+          <thead>{rowView(block.head, "th")}</thead>
+          <tbody>{block.rows.map((row) => rowView(row, "td"))}</tbody>
+        </table>
+      );
     default:
       return <p class={block.kind}>{spansView(block.spans)}</p>;
   }
 }
 
-type Row = readonly (readonly Span[])[];
+function rowView(cells: readonly (readonly Span[])[], Cell: "th" | "td") {
+  return (
+    <tr>
+      {cells.map((cell, nth) => (
+        <Cell key={nth}>{spansView(cell)}</Cell>
+      ))}
+    </tr>
+  );
+}
 
 function spansView(spans: readonly Span[]): ComponentChildren {
   return spans.map((span, key) => {

@@ -96,12 +96,12 @@ function cellsOf(row: string): readonly Spans[] {
 const STRONG = /\*{2,3}(?=[^\s*])([^*]+(?:\*(?!\*)[^*]*)*)\*{2,3}|(?<!\w)__(?=[^\s_])([^_]+)__/;
 const EM = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^*\s])\*(?!\w)|(?<!\w)_(?=[^\s_])([^_\n]*[^_\s])_(?!\w)/;
 const LINK = /!?\[([^[\]\n]*)\]\(([^()\n]*)\)/;
-const MARKS = [/\\([!-/:-@[-`{-~])/, /``(.+?)``|`([^`\n]+)`/, STRONG, EM, LINK].map(({ source }) => source).join("|");
+const MARKS = new RegExp([/\\([!-/:-@[-`{-~])/, /``(.+?)``|`([^`\n]+)`/, STRONG, EM, LINK].map(({ source }) => source).join("|"), "g");
 
 function spansOf(text: string): Spans {
   const spans: Span[] = [];
   let end = 0;
-  for (const match of text.matchAll(new RegExp(MARKS, "g"))) {
+  for (const match of text.matchAll(MARKS)) {
     spans.push(text.slice(end, match.index), spanOf(match));
     end = match.index + match[0].length;
   }

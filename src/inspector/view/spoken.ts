@@ -9,7 +9,7 @@ const BEGINNING = 600;
 export function spokenLine({ speech, content, causeBy }: Pick<Message, "speech" | "content" | "causeBy">, most?: number): string {
   if (speech !== undefined) return shownLine(speech, most);
   const { title, words } = beginningOf(content);
-  return shownLine(words || title || causeBy, most);
+  return shownLine([title, words].filter((part) => part !== "").join(". ") || causeBy, most);
 }
 
 /** Returns the title of a document and its first words; empty where there are none. */

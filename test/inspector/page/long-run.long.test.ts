@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { readPage } from "../../../src/inspector/page-file.ts";
+import { FIRST_PANEL } from "../../../src/inspector/page/route.ts";
 import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { longRun } from "./long-run.ts";
 import { describeInBrowser, expectSoon, offlineFile, testBrowser } from "./watched-page.ts";
@@ -51,7 +52,7 @@ async function reading(page: Page, url: string, within: number): Promise<Reading
     const seen: Record<string, number> = {};
     const look = (): void => {
       const note = (name: string, is: boolean): void => void (is && (seen[name] ??= performance.now()));
-      note("usable", document.querySelector(".bar") !== null);
+      note("usable", document.querySelector(".said") !== null && document.querySelector(".whole-bar") !== null);
       if (seen["usable"] !== undefined) document.querySelector<HTMLElement>('.tabs a[href$="/events"]')?.click();
       note("changed", document.querySelector(".event") !== null);
       note("whole", seen["changed"] !== undefined && document.querySelector(".reading") === null);
@@ -85,7 +86,7 @@ The page has ${gzipSync(await readPage()).length} bytes, compressed. Load: ${loa
   ])("%i events are there, can be looked at while they are read, and can be scrubbed", async (count, within) => {
     const url = await offlineFile(folder, String(count), [longRun(count)]);
     const { page } = await open("about:blank");
-    const { painted, usable, changed, whole } = await reading(page, `${url}#/runs/long-${count}/lanes`, within);
+    const { painted, usable, changed, whole } = await reading(page, `${url}#/runs/long-${count}/${FIRST_PANEL}`, within);
     if (count === 100_000) expect(changed).toBeLessThan(whole);
     const frames: Record<string, string> = {};
     for (const { id: panel } of PANELS) {

@@ -87,7 +87,11 @@ function Said({ run, talk, sent }: TalkProps & { readonly sent: SentFact }) {
   const name = nameOf(message.sentFrom);
   const isRole = message.sentFrom !== "";
   return (
-    <article class={isRole ? "said of-role" : "said"} style={{ "--hue": hueOf(run, message.sentFrom) }}>
+    <article
+      class={isRole ? "said of-role" : "said"}
+      style={{ "--hue": hueOf(run, message.sentFrom) }}
+      aria-label={`Message ${sent.index + 1} from ${name}`}
+    >
       <span class="face strong" aria-hidden="true">
         {name.slice(0, String.fromCodePoint(name.codePointAt(0) ?? 0).length)}
       </span>
@@ -103,14 +107,14 @@ function Said({ run, talk, sent }: TalkProps & { readonly sent: SentFact }) {
             {answered.length > 1 && ` (and ${plural(answered.length - 1, "other message")})`}
           </p>
         )}
-        <Words run={run} sent={sent} name={name} />
+        <Words run={run} sent={sent} />
       </div>
     </article>
   );
 }
 
 /** What a message says to people, and on request the document in it. */
-function Words({ run, sent: { message }, name }: { readonly run: OpenRun; readonly sent: SentFact; readonly name: string }) {
+function Words({ run, sent: { index, message } }: { readonly run: OpenRun; readonly sent: SentFact }) {
   const isOpen = useSignal(false);
   const { id, speech, content } = message;
   const isWhole = speech === undefined && content.length <= SHORT;
@@ -124,7 +128,7 @@ function Words({ run, sent: { message }, name }: { readonly run: OpenRun; readon
           {shownLine(words, 280)}
         </p>
       )}
-      {(isWhole || isOpen.value) && <TextView text={content} label={`Message of ${name}`} as={markdownView} />}
+      {(isWhole || isOpen.value) && <TextView text={content} label={`Content of message ${index + 1}`} as={markdownView} />}
       <p class="flex">
         {!isWhole && content !== speech && (
           <Button look="plain" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>

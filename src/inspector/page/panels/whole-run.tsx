@@ -38,8 +38,8 @@ export function WholeRun({ run }: { readonly run: OpenRun }) {
     if (last !== undefined && first.from - last.until < span * NEAR - 1) Object.assign(last, { until, count: last.count + 1 });
     else row.push({ first, until, count: 1 });
   }
-  const word = ({ first: { said, from }, until, count }: WholeBar): string =>
-    (until - from) / span < ROOM ? "" : `${record.sent[said[0] ?? -1]?.message.causeBy ?? ""}${count > 1 ? ` +${count - 1}` : ""}`;
+  const word = ({ first: { said }, count }: WholeBar): string =>
+    shownLine(`${record.sent[said[0] ?? -1]?.message.causeBy ?? ""}${count > 1 ? ` +${count - 1}` : ""}`, 60);
   return (
     <section class="whole" aria-label="The whole run">
       {[...rows].slice(0, MOST_ROLES).map(([role, row]) => (
@@ -55,10 +55,10 @@ export function WholeRun({ run }: { readonly run: OpenRun }) {
                 run={run}
                 what={{ kind: "activation", act: bar.first.act }}
                 tabIndex={nth === 0 ? 0 : -1}
-                aria-label={`${visibleText(bar.first.act)}${bar.count > 1 ? ` and ${bar.count - 1} more` : ""}, events ${bar.first.from} to ${bar.until - 1}`}
+                aria-label={`${word(bar)} ${visibleText(bar.first.act)}, events ${bar.first.from} to ${bar.until - 1}`}
                 style={{ left: `${(100 * bar.first.from) / span}%`, width: `${(100 * (bar.until - bar.first.from)) / span}%` }}
               >
-                {shownLine(word(bar), 60)}
+                {(bar.until - bar.first.from) / span < ROOM ? "" : word(bar)}
               </ChooseMarked>
             ))}
           </div>
