@@ -57,12 +57,12 @@ interface TalkProps {
 
 function TurnView({ turn: { sent, answers, points }, ...talk }: TalkProps & { readonly turn: Turn }) {
   const isDispute = points.length > 0;
+  // A message does not change once it is sent, and this page is drawn with every part of a run that is read.
+  const said = useMemo(() => [sent, ...answers].map((one) => <Said key={one.index} {...talk} sent={one} />), [sent, answers.length]);
   return (
     <li class={isDispute ? "dispute" : undefined}>
       {isDispute && <h3>Dispute</h3>}
-      {[sent, ...answers].map((one) => (
-        <Said key={one.index} {...talk} sent={one} />
-      ))}
+      {said}
       {points.map(({ why, outcome }, nth) => (
         <p key={nth} class="small">
           <Badge sign={DISPUTES[outcome]} /> {shownLine(why, 240)}
