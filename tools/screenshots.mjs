@@ -1,4 +1,4 @@
-// node tools/screenshots.mjs: takes the pictures of the inspector in docs/pictures/, six views in both themes. Plays bundled ideas, which cost
+// node tools/screenshots.mjs: takes the pictures of the inspector in docs/pictures/, eight views in both themes. Plays bundled ideas, which cost
 // nothing, and needs Chromium; with pngquant (apt install pngquant) the files are a third as large.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -123,6 +123,10 @@ async function takeViews(page, theme, url, [game = "", , , shop = ""]) {
   await page.getByRole("button", { name: "Close the details" }).click();
   await take("graph");
   await page.screenshot({ path: join(root, `docs/public/roles-${theme}.png`), clip: ROLES });
+  await go(shop, "talk");
+  await take("result");
+  await page.getByRole("article", { name: "Message 2 from" }).evaluate((message) => message.scrollIntoView());
+  await take("talk");
   await go(shop, "files");
   await page
     .getByRole("button", { name: /cli\.mjs/ })

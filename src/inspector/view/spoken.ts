@@ -12,14 +12,16 @@ export function spokenLine({ speech, content, causeBy }: Pick<Message, "speech" 
   return shownLine([title, words].filter((part) => part !== "").join(". ") || causeBy, most);
 }
 
-/** Returns the title of a document and its first words; empty where there are none. */
+/** Returns the title of a document and its words up to the next heading; empty where there are none. */
 export function beginningOf(content: string) {
-  const blocks = markdownBlocks(shownText(content, BEGINNING).text);
   let [title, words] = ["", ""];
-  for (const block of blocks) {
-    if (block.kind === "heading" && words === "") title ||= plainText(block.spans);
-    else if (block.kind === "text" || block.kind === "quote") words ||= plainText(block.spans);
-    else if (block.kind === "list") words ||= block.items.map(([, spans]) => plainText(spans)).join("; ");
+  for (const block of markdownBlocks(shownText(content, BEGINNING).text)) {
+    const isHeading = block.kind === "heading";
+    if (words !== "" && isHeading) break;
+    const spans =
+      block.kind === "list" ? block.items.flatMap(([, item]) => [...item, "; "]).slice(0, -1) : "spans" in block ? block.spans : [];
+    if (isHeading) title ||= plainText(spans);
+    else words = `${words} ${plainText(spans)}`.trim();
   }
   return { title, words };
 }

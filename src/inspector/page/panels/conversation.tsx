@@ -12,7 +12,7 @@ import { markdownView } from "../markdown-view.tsx";
 import type { OpenRun, PanelProps } from "../open-run.ts";
 import { Badge } from "../status.tsx";
 import { Result } from "./result.tsx";
-import { hueOf, WholeRun } from "./whole-run.tsx";
+import { huesOf, WholeRun } from "./whole-run.tsx";
 
 const FIRST = 100;
 /** Characters of a content that is shown whole where its sender says nothing beside it. */
@@ -25,6 +25,7 @@ export function ConversationPanel({ run }: PanelProps) {
   const talk = useMemo(() => new Conversation(run.timeline), [run]);
   const most = useSignal(FIRST);
   const turns = talk.at(run.shown.value);
+  const hues = huesOf(run);
   const threads = new Map<number, Turn[]>();
   for (const turn of turns.slice(0, most.value)) threads.set(turn.thread, [...(threads.get(turn.thread) ?? []), turn]);
   return (
@@ -36,7 +37,7 @@ export function ConversationPanel({ run }: PanelProps) {
           {[...threads].map(([thread, list]) => (
             <ol key={thread} class="thread frame" aria-label={`Thread ${thread + 1}`}>
               {list.map((turn) => (
-                <TurnView key={turn.sent.index} run={run} talk={talk} turn={turn} />
+                <TurnView key={turn.sent.index} run={run} talk={talk} hues={hues} turn={turn} />
               ))}
             </ol>
           ))}
@@ -45,7 +46,7 @@ export function ConversationPanel({ run }: PanelProps) {
           )}
         </section>
       </div>
-      <WholeRun run={run} />
+      <WholeRun run={run} hues={hues} />
     </div>
   );
 }
@@ -53,6 +54,7 @@ export function ConversationPanel({ run }: PanelProps) {
 interface TalkProps {
   readonly run: OpenRun;
   readonly talk: Conversation;
+  readonly hues: ReadonlyMap<string, string>;
 }
 
 function TurnView({ turn: { sent, answers, points }, ...talk }: TalkProps & { readonly turn: Turn }) {
@@ -79,7 +81,7 @@ const DISPUTES = {
   answered: ["info", "say", "Answered"],
 } as const;
 
-function Said({ run, talk, sent }: TalkProps & { readonly sent: SentFact }) {
+function Said({ run, talk, hues, sent }: TalkProps & { readonly sent: SentFact }) {
   const { message } = sent;
   const to = talk.recipientsOf(sent);
   const answered = talk.answeredBy(sent);
@@ -89,7 +91,7 @@ function Said({ run, talk, sent }: TalkProps & { readonly sent: SentFact }) {
   return (
     <article
       class={isRole ? "said of-role" : "said"}
-      style={{ "--hue": hueOf(run, message.sentFrom) }}
+      style={{ "--hue": hues.get(message.sentFrom) }}
       aria-label={`Message ${sent.index + 1} from ${name}`}
     >
       <span class="face strong" aria-hidden="true">

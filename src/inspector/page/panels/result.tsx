@@ -56,16 +56,16 @@ function Evidence({ verdicts, wrong, reason }: Delivery) {
     <>
       {reason !== "" && <p class="note frame small note-warn">{shownLine(reason, 400)}</p>}
       <ul class="verdicts tight">
-        {verdicts.slice(0, MOST).map(({ id, outcome, evidence, words = "" }) => (
-          <li key={id}>
+        {verdicts.slice(0, MOST).map(({ id, outcome, evidence, words = "" }, nth) => (
+          <li key={nth}>
             <Badge sign={[...(SIGNS[outcome] ?? UNSURE), `${shownLine(id, 20)} ${shownLine(outcome, 20)}`]} />
             <span>
               {shownLine(words, 300)} <span class="soft">{shownLine(evidence, 300)}</span>
             </span>
           </li>
         ))}
-        {wrong.slice(0, MOST).map((one) => (
-          <li key={one} class="bad">
+        {wrong.slice(0, MOST).map((one, nth) => (
+          <li key={nth} class="bad">
             {shownLine(one, 400)}
           </li>
         ))}

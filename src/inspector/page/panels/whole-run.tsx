@@ -12,9 +12,10 @@ const NEAR = 0.01;
 /** The least share of the run with room for a word. */
 const ROOM = 0.04;
 
-/** The color of a role as an angle: neighbours differ clearly. */
-export function hueOf({ timeline }: OpenRun, role: string): string {
-  return String(([...timeline.now.roles.keys()].indexOf(role) * 137 + 250) % 360);
+/** The color of each role that has acted, as an angle: those that came one after the other differ clearly. */
+export function huesOf({ timeline }: OpenRun): ReadonlyMap<string, string> {
+  const roles = new Set(timeline.record.activations.map(({ role }) => role));
+  return new Map([...roles].map((role, nth) => [role, String((nth * 137 + 250) % 360)]));
 }
 
 interface WholeBar {
@@ -24,7 +25,7 @@ interface WholeBar {
 }
 
 /** The whole run fitted to the width: a row for each role that has acted, a bar for each activation, or for several near each other. */
-export function WholeRun({ run }: { readonly run: OpenRun }) {
+export function WholeRun({ run, hues }: { readonly run: OpenRun; readonly hues: ReadonlyMap<string, string> }) {
   const shown = run.shown.value;
   const { record } = run.timeline;
   const span = shown + 1;
@@ -43,7 +44,7 @@ export function WholeRun({ run }: { readonly run: OpenRun }) {
   return (
     <section class="whole" aria-label="The whole run">
       {[...rows].slice(0, MOST_ROLES).map(([role, row]) => (
-        <div key={role} class="whole-role of-role" style={{ "--hue": hueOf(run, role) }}>
+        <div key={role} class="whole-role of-role" style={{ "--hue": hues.get(role) }}>
           <span class="small cut">
             <RoleLink run={run} name={role} />
           </span>
