@@ -7,7 +7,7 @@ import { conflictOf, tried, WAYS } from "./ways.mjs";
 const FORKS = ["feature-a", "feature-b"];
 const NAMES = ["Ada", "Bea"];
 
-/** Writes files into a fork, as a step that a resumed run repeats. @returns what `made` says of them */
+/** Writes files into a fork, as a step that a resumed run repeats. @returns what `make` says of them */
 function written(ctx, name, request, { fork, make }) {
   const effect = async ({ mode }) => {
     const { files = [], ...said } = make();
@@ -50,7 +50,7 @@ function builder(n, crew) {
 }
 
 /** The three trees of a pair, in the paths that one of the changes touches. */
-function treesOf(project, changes) {
+export function treesOf(project, changes) {
   const paths = [...new Set(changes.flatMap((one) => one.map(({ path }) => path)))];
   const base = new Map(paths.map((path) => [path, atBase(project, path)]));
   const [one, other] = changes.map((own) => new Map([...base, ...own.map(({ path, content }) => [path, content ?? undefined])]));
@@ -59,22 +59,33 @@ function treesOf(project, changes) {
 
 const filesOf = (tree) => [...tree].map(([path, content]) => ({ path, content: content ?? null }));
 
-/** Tries the ways until the tests of both features are green on a fork. @returns `{ way, tries }` */
-async function joined(ctx, crew, { fork, trees, fits }) {
+/** Writes the result of a way into a fork, as a step. @returns the digest of it as `content`, or `conflict` */
+export function joinedBy(ctx, { way, fork, trees, digest }) {
+  const { join } = WAYS.find((one) => one.way === way);
+  const make = () => {
+    const { tree, conflict } = tried(join, trees());
+    return conflict === undefined ? { files: filesOf(tree), content: digest(filesOf(tree)) } : { conflict };
+  };
+  return written(ctx, "join changes", { way }, { fork, make });
+}
+
+/**
+ * Tries the ways on a fork until it is green.
+ *
+ * @param given `fork`, `trees` (a function), `fits`: the fork is a three-way merge without a conflict, and `red`, which says why a fork is not green
+ * @returns `{ way, tries }`
+ */
+export async function joined(ctx, { digest }, { fork, trees, fits, red }) {
   const tries = [];
   const isGreenBy = async (way) => {
-    const why = await redIn(ctx, fork, crew);
+    const why = await red(fork);
     if (why !== undefined) tries.push({ way, why });
     return why === undefined;
   };
   if (fits && (await isGreenBy("three-way merge"))) return { way: "three-way merge", tries };
   const seen = new Set();
-  for (const { way, join } of WAYS) {
-    const make = () => {
-      const { tree, conflict } = tried(join, trees());
-      return conflict === undefined ? { files: filesOf(tree), content: crew.digest(filesOf(tree)) } : { conflict };
-    };
-    const { conflict, content } = await written(ctx, "join changes", { way }, { fork, make });
+  for (const { way } of WAYS) {
+    const { conflict, content } = await joinedBy(ctx, { way, fork, trees, digest });
     if (conflict !== undefined) tries.push({ way, why: conflict });
     if (conflict !== undefined || seen.has(content)) continue;
     seen.add(content);
@@ -106,7 +117,7 @@ async function integrated(ctx, crew, reports) {
   await mergeFork(ctx.steps, project, FORKS[0], commit(pair.features[0]));
   const fork = await openFork(ctx.steps, project, FORKS[1]);
   const { conflicts } = await updateFork(ctx.steps, project, FORKS[1]);
-  const { way, tries } = await joined(ctx, crew, { fork, trees, fits: conflicts.length === 0 });
+  const { way, tries } = await joined(ctx, crew, { fork, trees, fits: conflicts.length === 0, red: (one) => redIn(ctx, one, crew) });
   if (way === undefined) return refused(evidenceOf(hunk, tries), { git, hunk, tries });
   await mergeFork(ctx.steps, project, FORKS[1], commit(pair.features[1]));
   // What is called done is the project itself, not a fork of it.

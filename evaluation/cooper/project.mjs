@@ -64,3 +64,15 @@ export function filesOf(folder) {
   const paths = git(folder, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).split("\0");
   return [...new Set(paths)].filter((path) => path !== "" && existsSync(join(folder, path)) && statSync(join(folder, path)).isFile()).sort().map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
 }
+
+const TEST = /(^|\/)tests?\/|_test\.go$|(^|\/)test_[^/]*\.py$/;
+
+/** Puts the tests of a project back as they are at its base commit, and removes those that a crew wrote: the benchmark judges by its own. */
+export function putBackTests({ root, base }) {
+  const changed = git(root, ["diff", "--name-only", "--no-renames", "-z", base]).split("\0");
+  const added = git(root, ["ls-files", "-z", "--others", "--exclude-standard"]).split("\0");
+  for (const path of [...changed, ...added].filter((one) => TEST.test(one))) {
+    if (git(root, ["ls-tree", "--name-only", base, "--", path]).trim() === "") rmSync(join(root, path), { force: true });
+    else git(root, ["checkout", "-q", base, "--", path]);
+  }
+}

@@ -2,9 +2,11 @@
  * Runs a crew on the pairs of features of CooperBench, in a local copy that stays where it is:
  *
  *     node evaluation/cooper/run.mjs --benchmark FOLDER --repositories FOLDER --out FOLDER --only click,dirty-equals,chi
+ *     node evaluation/cooper/run.mjs --benchmark FOLDER --repositories FOLDER --out FOLDER --crew solo,two,handoff,board --model NAME --model-url URL
  *
  * `--repositories` has a clone of each repository with its history, under its name. Every pair is a run in `runs.db` of the folder `--out`, a
- * line of `results.jsonl`, and a row of `table.md` and `table.json`. Pairs that have a line are not run again.
+ * line of `results.jsonl`, and a row of `table.md` and `table.json`. Pairs that have a line are not run again. Without `--crew` the benchmark's
+ * own changes are integrated, without a model.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,12 +16,15 @@ import { canonical, Team } from "../../dist/src/index.js";
 import { sqlite } from "../../dist/src/adapters/sqlite.js";
 import { chooseSandbox } from "../../dist/src/workspace/index.js";
 import { pairsOf, tasksIn } from "./benchmark.mjs";
+import { CREWS } from "./crews.mjs";
 import { integrationCrew } from "./integrate.mjs";
 import { digestOf, Judge } from "./judge.mjs";
 import { makeProject } from "./project.mjs";
+import { scorePair } from "./score.mjs";
 import { writeTables } from "./table.mjs";
 
 const ROUNDS = 50;
+const INTEGRATION = "integration";
 
 async function eventsOf(source) {
   const events = [];
@@ -27,7 +32,7 @@ async function eventsOf(source) {
   return canonical(events);
 }
 
-/** True where a replay without any effect gives the recorded events. */
+/** True where a replay, without any effect or call, gives the recorded events. */
 async function replays(team, id) {
   const again = team.replay(id);
   const events = await eventsOf(again);
@@ -35,24 +40,23 @@ async function replays(team, id) {
   return events === (await eventsOf(team.journal.read(id, 0)));
 }
 
-/**
- * Runs the crew `integration` on a pair.
- *
- * @returns the line of the pair: `{ pair, crew, outcome, way, git, evidence, seconds, replays }`
- */
-export async function integratePair(pair, { repositories, out, judge, journal }) {
+/** @returns the line of the pair: `{ pair, crew, outcome, way, git, evidence, seconds, replays }` */
+async function integratePair(pair, { repositories, out, judge, journal }) {
   const began = Date.now();
-  const id = `integration-${pair.id.replaceAll("/", "-")}`;
+  const id = `${INTEGRATION}-${pair.id.replaceAll("/", "-")}`;
   const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id) });
-  const team = new Team({ name: "integration", roles: integrationCrew({ pair, project, judge, digest: digestOf }), journal });
+  const team = new Team({ name: INTEGRATION, roles: integrationCrew({ pair, project, judge, digest: digestOf }), journal });
   const [one, other] = pair.features.map(({ number }) => number);
   const { status, output, error } = await team.run(`Integrate the features ${one} and ${other} of ${pair.task.id}.`, { id, rounds: ROUNDS }).result;
-  const result = output?.instructContent ?? { outcome: "refused", evidence: `the run ended as ${status}: ${error?.message ?? "without a result"}` };
+  const ended = { outcome: "refused", evidence: `the run ended as ${status}: ${error?.message ?? "without a result"}` };
   const seconds = (Date.now() - began) / 1000;
-  return { pair: pair.id, crew: "integration", ...result, seconds, replays: await replays(team, id) };
+  return { pair: pair.id, crew: INTEGRATION, ...(output?.instructContent ?? ended), seconds, replays: await replays(team, id) };
 }
 
-const linesIn = (file) => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line)) : []);
+function linesIn(file) {
+  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+  return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+}
 
 async function together(items, number, work) {
   const left = [...items];
@@ -62,29 +66,55 @@ async function together(items, number, work) {
   await Promise.all(Array.from({ length: number }, take));
 }
 
-/** Runs the crew on all pairs that have no line yet. @returns all lines */
-export async function runPairs({ benchmark, repositories, out, only, pairs: wanted, side = 2 }) {
+function saysLine(line) {
+  const came = line.crew === INTEGRATION ? `${line.outcome}${line.way === undefined ? "" : ` by ${line.way}`}` : `${line.green} of 2 features green`;
+  return `${line.pair}, ${line.crew}: ${came}, ${line.seconds.toFixed(1)} s`;
+}
+
+/**
+ * Runs crews on all pairs that have no line yet.
+ *
+ * @param options `benchmark`, `repositories`, `out`, and optionally `only` (repositories), `pairs` (their ids), `crews`, `side` (pairs at the same
+ * time), `say`, and those of {@link scorePair}
+ * @returns all lines
+ */
+export async function runPairs({ benchmark, repositories, out, only, pairs: wanted, crews = [INTEGRATION], side = 2, say = () => {}, ...model }) {
   mkdirSync(out, { recursive: true });
   const file = join(out, "results.jsonl");
   const pairs = tasksIn(benchmark, only).flatMap(pairsOf).filter(({ id }) => wanted === undefined || wanted.includes(id));
-  const done = new Set(linesIn(file).map(({ pair }) => pair));
+  const done = new Set(linesIn(file).map(({ crew, pair }) => `${crew} ${pair}`));
   const sandbox = await chooseSandbox("bubblewrap");
   const judge = new Judge({ sandbox, folder: join(out, "tests") });
   const journal = sqlite({ path: join(out, "runs.db") });
-  await together(pairs.filter(({ id }) => !done.has(id)), side, async (pair) => {
-    const line = await integratePair(pair, { repositories, out, judge, journal });
+  const common = { repositories, out, judge, journal, sandbox, replays };
+  const work = crews.flatMap((crew) => pairs.map((pair) => ({ crew, pair }))).filter(({ crew, pair }) => !done.has(`${crew} ${pair.id}`));
+  await together(work, side, async ({ crew, pair }) => {
+    const line = crew === INTEGRATION ? await integratePair(pair, common) : await scorePair(pair, { ...common, ...model, crew });
     appendFileSync(file, `${JSON.stringify(line)}\n`);
-    console.log(`${line.pair}: ${line.outcome}${line.way === undefined ? "" : ` by ${line.way}`}, ${line.seconds.toFixed(1)} s`);
+    say(saysLine(line));
   });
   await journal.close();
   return linesIn(file);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+/** Reads the words of the command. */
+function optionsOf(words) {
   const text = { type: "string" };
-  const { values } = parseArgs({ options: { benchmark: text, repositories: text, out: text, only: text, pairs: text, together: text } });
-  const { benchmark, repositories, out = "cooper-results", only, pairs, together: side = "2" } = values;
+  const names = ["benchmark", "repositories", "out", "only", "pairs", "crew", "together", "model", "model-url", "answers", "keep", "budget", "price"];
+  const { values } = parseArgs({ args: words, options: Object.fromEntries(names.map((name) => [name, text])) });
+  const { benchmark, repositories, out = "cooper-results", only, pairs, crew = INTEGRATION, together: side = "2", model = "by-hand", answers, keep, budget = "1", price = "3,15" } = values;
   if (benchmark === undefined || repositories === undefined) throw new Error("Expected --benchmark FOLDER and --repositories FOLDER.");
-  const lines = await runPairs({ benchmark, repositories: resolve(repositories), out: resolve(out), only: only?.split(","), pairs: pairs?.split(","), side: Number(side) });
-  console.log(writeTables(resolve(out), lines));
+  const crews = crew.split(",");
+  const unknown = crews.filter((name) => name !== INTEGRATION && !(name in CREWS));
+  if (unknown.length > 0) throw new Error(`Expected crews out of ${[INTEGRATION, ...Object.keys(CREWS)].join(", ")}, got ${unknown.join(", ")}.`);
+  return {
+    ...{ benchmark: resolve(benchmark), repositories: resolve(repositories), out: resolve(out), crews, model, answers, keep, modelUrl: values["model-url"] },
+    ...{ only: only?.split(","), pairs: pairs?.split(","), side: Number(side), budget: Number(budget), price: price.split(",").map(Number) },
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const options = optionsOf(process.argv.slice(2));
+  const lines = await runPairs({ ...options, say: console.log });
+  console.log(writeTables(options.out, lines));
 }

@@ -27,24 +27,56 @@ export function totalsOf(lines) {
   };
 }
 
-/** Writes `table.json` and `table.md`. @returns the totals as Markdown */
+function integrationTables(lines) {
+  const totals = totalsOf(lines);
+  const taskOf = ({ pair }) => pair.slice(0, pair.lastIndexOf("/"));
+  const rowOf = (name, own) => {
+    const { pairs, gitMerges, gitMergesGreen, integrated, refused, seconds } = totalsOf(own);
+    return [name, pairs, gitMerges, gitMergesGreen, integrated, refused, seconds];
+  };
+  const tasks = [...new Set(lines.map(taskOf))].map((task) => rowOf(task, lines.filter((line) => taskOf(line) === task)));
+  const head = ["task", "pairs", "git merges", "of them green", "integrated", "refused", "seconds"];
+  const rows = lines.map(({ pair, outcome, way = "", evidence, seconds }) => [pair, outcome, way, evidence, seconds.toFixed(1)]);
+  const short = `${table(head, [...tasks, rowOf("all", lines)])}\n\n${table(["way", "pairs"], Object.entries(totals.byWay))}\n`;
+  return { totals, short, long: table(["pair", "outcome", "way", "evidence", "seconds"], rows) };
+}
+
+const sum = (lines, name) => lines.reduce((all, line) => all + (line[name] ?? 0), 0);
+
+/** Crews with a model: their sums, and the pairs of which one agent alone made more, or less, than a crew. */
+function crewTables(lines) {
+  const crews = [...new Set(lines.map(({ crew }) => crew))];
+  const solo = new Map(lines.filter(({ crew }) => crew === "solo").map((line) => [line.pair, line]));
+  const totals = crews.map((crew) => {
+    const own = lines.filter((line) => line.crew === crew);
+    const against = own.filter(({ pair }) => solo.has(pair));
+    return {
+      crew,
+      pairs: own.length,
+      both: own.filter(({ green }) => green === 2).length,
+      features: sum(own, "green"),
+      wrongDone: own.filter(({ saysDone, green }) => saysDone && green < 2).length,
+      ...{ calls: sum(own, "calls"), tokensIn: sum(own, "inputTokens"), tokensOut: sum(own, "outputTokens"), cost: Number(sum(own, "cost").toFixed(4)) },
+      seconds: Math.round(sum(own, "seconds")),
+      oneAgentIsBetter: against.filter(({ pair, green }) => solo.get(pair).green > green).map(({ pair }) => pair),
+      oneAgentIsWorse: against.filter(({ pair, green }) => solo.get(pair).green < green).map(({ pair }) => pair),
+    };
+  });
+  const head = ["crew", "pairs", "both green", "features green", "done, but not green", "calls", "tokens in", "tokens out", "cost", "seconds", "one agent is better", "one agent is worse"];
+  const short = `${table(head, totals.map((one) => Object.values(one).map((cell) => (Array.isArray(cell) ? cell.join(", ") || "-" : cell))))}\n`;
+  const rows = lines.map(({ pair, crew, green, saysDone, status, evidence, calls, cost, seconds }) => [pair, crew, `${green} / 2`, saysDone ? "done" : status, evidence, calls, cost.toFixed(4), seconds.toFixed(1)]);
+  return { totals, short, long: table(["pair", "crew", "green", "says", "evidence", "calls", "cost", "seconds"], rows) };
+}
+
+/** Writes `table.json` and `table.md`. @returns the sums as Markdown */
 export function writeTables(folder, lines) {
   const sorted = lines.toSorted((one, other) => one.pair.localeCompare(other.pair, "en", { numeric: true }));
-  const totals = totalsOf(sorted);
-  const taskOf = ({ pair }) => pair.slice(0, pair.lastIndexOf("/"));
-  const tasks = [...new Set(sorted.map(taskOf))].map((task) => {
-    const own = sorted.filter((line) => taskOf(line) === task);
-    const { pairs, gitMerges, gitMergesGreen, integrated, refused, seconds } = totalsOf(own);
-    return [task, pairs, gitMerges, gitMergesGreen, integrated, refused, seconds];
-  });
-  const sums = table(["task", "pairs", "git merges", "of them green", "integrated", "refused", "seconds"], [
-    ...tasks,
-    ["all", totals.pairs, totals.gitMerges, totals.gitMergesGreen, totals.integrated, totals.refused, totals.seconds],
-  ]);
-  const ways = table(["way", "pairs"], Object.entries(totals.byWay));
-  const rows = sorted.map(({ pair, outcome, way = "", evidence, seconds }) => [pair, outcome, way, evidence, seconds.toFixed(1)]);
-  const text = `${sums}\n\n${ways}\n`;
-  writeFileSync(join(folder, "table.json"), `${JSON.stringify({ totals, pairs: sorted }, undefined, 1)}\n`);
-  writeFileSync(join(folder, "table.md"), `${text}\n${table(["pair", "outcome", "way", "evidence", "seconds"], rows)}\n`);
-  return text;
+  const parts = [
+    { own: sorted.filter(({ crew }) => crew === "integration"), make: integrationTables },
+    { own: sorted.filter(({ crew }) => crew !== "integration"), make: crewTables },
+  ];
+  const made = parts.filter(({ own }) => own.length > 0).map(({ own, make }) => ({ own, ...make(own) }));
+  writeFileSync(join(folder, "table.json"), `${JSON.stringify(made.map(({ totals, own }) => ({ totals, pairs: own })), undefined, 1)}\n`);
+  writeFileSync(join(folder, "table.md"), made.map(({ short, long }) => `${short}\n${long}\n`).join("\n"));
+  return made.map(({ short }) => short).join("\n");
 }
