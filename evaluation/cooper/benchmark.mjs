@@ -12,7 +12,8 @@ function read(file, what) {
 
 function found(text, form, what, file) {
   const [, value] = form.exec(text) ?? [];
-  if (value === undefined) throw new Error(`Expected ${what} in ${file}, but found none. Use a copy of the benchmark as its authors publish it.`);
+  if (value === undefined)
+    throw new Error(`Expected ${what} in ${file}, but found none. Use a copy of the benchmark as its authors publish it.`);
   return value;
 }
 
@@ -59,7 +60,9 @@ function taskAt(folder, group, number) {
  */
 export function tasksIn(benchmark, repositories) {
   const folder = existsSync(join(benchmark, "dataset")) ? join(benchmark, "dataset") : benchmark;
-  const groups = readdirSync(folder).filter((name) => name.endsWith("_task")).sort();
+  const groups = readdirSync(folder)
+    .filter((name) => name.endsWith("_task"))
+    .sort();
   const tasks = groups.flatMap((group) => numbersIn(join(folder, group), /^task(\d+)$/).map((number) => taskAt(folder, group, number)));
   const missing = (repositories ?? []).filter((name) => !tasks.some(({ repository }) => repository === name));
   if (missing.length > 0) {

@@ -17,7 +17,11 @@ const WORK = `Change the source files of the repository that your tools show. Re
 
 /** The file of the check that a feature leaves, and the commands that run it, the checks before it, and the tests that are there. */
 export function checksOf({ task }, numbers) {
-  if (task.runner.kind === "go") return { files: numbers.map((number) => `feature_${number}_test.go`), commands: [["env", "GOFLAGS=-mod=mod", "GOPROXY=off", "go", "test", "./..."]] };
+  if (task.runner.kind === "go")
+    return {
+      files: numbers.map((number) => `feature_${number}_test.go`),
+      commands: [["env", "GOFLAGS=-mod=mod", "GOPROXY=off", "go", "test", "./..."]],
+    };
   const files = numbers.map((number) => `tests/test_feature_${number}.py`);
   const python = ["env", "PYTHONPATH=src:.", "PYTHONDONTWRITEBYTECODE=1", "python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"];
   return { files, commands: [...files.map((file) => [...python, file]), [...python, ...task.runner.files]] };
@@ -31,7 +35,7 @@ function orderOf({ pair }, numbers) {
 }
 
 /** A role whose agent works in a folder. It ends with a message in any case. */
-function worker(crew, { name, cause, watch, place, numbers, share, more = [], task, then = () => undefined, idle = () => false }) {
+function worker(crew, { name, cause, watch, place, numbers, share, more = [], task, then = async () => undefined, idle = () => false }) {
   const machine = { workspace: place, sandbox: crew.sandbox };
   const own = [
     tools.writeFilesTool({ workspace: place }),
@@ -75,28 +79,69 @@ const texts = (news) => news.map(({ sentFrom, content }) => `${sentFrom === "use
 function solo(crew) {
   const numbers = crew.pair.features.map(({ number }) => number);
   const task = () => orderOf(crew, numbers);
-  return [worker(crew, { name: "Ada", cause: "Build", place: crew.project.workspace, numbers, share: 1, task, then: committed(crew, numbers.join(" and ")) })];
+  return [
+    worker(crew, {
+      name: "Ada",
+      cause: "Build",
+      place: crew.project.workspace,
+      numbers,
+      share: 1,
+      task,
+      then: committed(crew, numbers.join(" and ")),
+    }),
+  ];
 }
 
 /** The second builds on the work of the first, and may not end while a check of the first fails. */
 function handoff(crew) {
   const [one, other] = crew.pair.features.map(({ number }) => number);
   const place = crew.project.workspace;
-  const first = worker(crew, { name: NAMES[0], cause: "Build1", place, numbers: [one], share: 0.5, task: () => orderOf(crew, [one]), then: committed(crew, one) });
+  const first = worker(crew, {
+    name: NAMES[0],
+    cause: "Build1",
+    place,
+    numbers: [one],
+    share: 0.5,
+    task: () => orderOf(crew, [one]),
+    then: committed(crew, one),
+  });
   const kept = checksOf(crew.pair, [one]).files.join(", ");
-  const task = (news) => `${orderOf(crew, [other])}\n\nYour colleague has built feature ${one} before you. Its check ${kept} stays, and stays green.\n\n${texts(news)}`;
-  return [first, worker(crew, { name: NAMES[1], cause: "Build2", watch: ["Build1"], place, numbers: [one, other], share: 1, task, then: committed(crew, other) })];
+  const task = (news) =>
+    `${orderOf(crew, [other])}\n\nYour colleague has built feature ${one} before you. Its check ${kept} stays, and stays green.\n\n${texts(news)}`;
+  return [
+    first,
+    worker(crew, {
+      name: NAMES[1],
+      cause: "Build2",
+      watch: ["Build1"],
+      place,
+      numbers: [one, other],
+      share: 1,
+      task,
+      then: committed(crew, other),
+    }),
+  ];
 }
 
 /** Says why a workspace is not green by the checks that the crew has, as a recorded step; undefined where it is. */
 function redBy(rc, { pair, sandbox }) {
-  const { commands } = checksOf(pair, pair.features.map(({ number }) => number));
+  const { commands } = checksOf(
+    pair,
+    pair.features.map(({ number }) => number),
+  );
   return async ({ root }) => {
     for (const command of commands) {
-      const said = await rc.step("run checks", { command }, async ({ signal }) => {
-        const ended = await sandbox.run({ root, command, signal, timeout: 180_000 });
-        return ended.kind === "exited" && ended.code === 0 ? null : `${command.join(" ")}: ${(ended.stdout ?? "").trim().slice(-1_500)}${(ended.stderr ?? "").trim().slice(-500)}`;
-      }, { fresh: true });
+      const said = await rc.step(
+        "run checks",
+        { command },
+        async ({ signal }) => {
+          const ended = await sandbox.run({ root, command, signal, timeout: 180_000 });
+          return ended.kind === "exited" && ended.code === 0
+            ? null
+            : `${command.join(" ")}: ${(ended.stdout ?? "").trim().slice(-1_500)}${(ended.stderr ?? "").trim().slice(-500)}`;
+        },
+        { fresh: true },
+      );
       if (said !== null) return said;
     }
     return undefined;
@@ -123,13 +168,22 @@ async function merged(rc, crew, { byWays }) {
   if (way === undefined) await joinedBy(rc, { way: "union of hunks, 1 first", fork, trees, digest });
   if (!byWays && !fits) await joinedBy(rc, { way, fork, trees, digest });
   if (way !== undefined) await mergeFork(rc.steps, project, FORKS[1], commit(rc, other));
-  return { way, why: [`conflict in ${conflicts.join(", ")}`, ...tries.map((one) => `${one.way}: ${one.why}`)].join("\n") };
+  return { way, why: [`conflict in ${conflicts.join(", ")}`, ...tries.map((tried) => `${tried.way}: ${tried.why}`)].join("\n") };
 }
 
 function inForks(crew, { watch, more, order }) {
   return crew.pair.features.map(({ number }, n) => {
     const place = crew.project.forks.workspace(FORKS[n]);
-    return worker(crew, { name: NAMES[n], cause: `Build${n + 1}`, watch, place, numbers: [number], share: 0.5, more, task: (news) => `${orderOf(crew, [number])}${order(n, news)}` });
+    return worker(crew, {
+      name: NAMES[n],
+      cause: `Build${n + 1}`,
+      watch,
+      place,
+      numbers: [number],
+      share: 0.5,
+      more,
+      task: (news) => `${orderOf(crew, [number])}${order(n, news)}`,
+    });
   });
 }
 
@@ -142,19 +196,33 @@ function opener(crew, watch) {
       return watch === undefined ? "The copies of the repository are ready." : ctx.text;
     },
   });
-  return defineRole({ name: "Olga", profile: "Keeper", goal: "open copies of the repository", actions: [open], ...(watch === undefined ? {} : { watch }) });
+  return defineRole({
+    name: "Olga",
+    profile: "Keeper",
+    goal: "open copies of the repository",
+    actions: [open],
+    ...(watch === undefined ? {} : { watch }),
+  });
 }
 
 /** Two agents work side by side. Each sends a plan before, and reads that of the other. They are merged as the benchmark merges. */
 function two(crew) {
   const plans = crew.pair.features.map((feature, n) => {
-    const prompt = () => `# Feature ${feature.number}\n\n${feature.words().trim()}\n\nYou build this feature, and your colleague ${NAMES[1 - n]} builds another one in the same repository at the same time. Git will merge both. Write ${NAMES[1 - n]} at most 150 words: which files, functions and lines you change, and how you avoid a conflict.`;
+    const prompt = () =>
+      `# Feature ${feature.number}\n\n${feature.words().trim()}\n\nYou build this feature, and your colleague ${NAMES[1 - n]} builds another one in the same repository at the same time. Git will merge both. Write ${NAMES[1 - n]} at most 150 words: which files, functions and lines you change, and how you avoid a conflict.`;
     return defineAction({ name: `Plan${n + 1}`, prompt });
   });
-  const planners = plans.map((plan, n) => defineRole({ name: `${NAMES[n]} plans`, profile: "Engineer", goal: "agree with a colleague", actions: [plan] }));
-  const ready = defineAction({ name: "Agree", needs: plans, run: (ctx) => ctx.inputs.map(({ content }, n) => `${NAMES[n]} writes: ${content}`).join("\n\n") });
+  const planners = plans.map((plan, n) =>
+    defineRole({ name: `${NAMES[n]} plans`, profile: "Engineer", goal: "agree with a colleague", actions: [plan] }),
+  );
+  const ready = defineAction({
+    name: "Agree",
+    needs: plans,
+    run: (ctx) => ctx.inputs.map(({ content }, n) => `${NAMES[n]} writes: ${content}`).join("\n\n"),
+  });
   const agreed = defineRole({ name: "Mail", profile: "Post", goal: "bring messages", reactions: [{ on: plans, do: ready }] });
-  const order = (n, news) => `\n\nYour colleague ${NAMES[1 - n]} builds another feature in a copy of the repository at the same time, and git merges both. Your messages:\n\n${texts(news)}`;
+  const order = (n, news) =>
+    `\n\nYour colleague ${NAMES[1 - n]} builds another feature in a copy of the repository at the same time, and git merges both. Your messages:\n\n${texts(news)}`;
   const engineers = inForks(crew, { watch: ["Open"], order: (n, news) => order(n, news), more: [] });
   return [...planners, agreed, opener(crew, ["Agree"]), ...engineers, merger(crew, { byWays: false })];
 }
@@ -166,7 +234,9 @@ function merger(crew, { byWays }) {
     needs: on,
     run: async (ctx) => {
       const { way, why } = await merged(ctx, crew, { byWays });
-      return ctx.message(way === undefined ? `The work does not fit together.\n${why}` : `Merged by ${way}.`, { instructContent: { isDone: way !== undefined } });
+      return ctx.message(way === undefined ? `The work does not fit together.\n${why}` : `Merged by ${way}.`, {
+        instructContent: { isDone: way !== undefined },
+      });
     },
   });
   return defineRole({ name: "Ivo", profile: "Integrator", goal: "merge what is green", reactions: [{ on, do: merge }] });
@@ -174,17 +244,30 @@ function merger(crew, { byWays }) {
 
 /** Two agents side by side with a board and notes; an integrator merges what is green, and resolves what no way makes green. */
 function board(crew) {
-  const shared = [tools.board?.(), tools.notes?.()].filter((tool) => tool !== undefined);
-  const order = (n) => `\n\nYour colleague ${NAMES[1 - n]} builds feature ${crew.pair.features[1 - n].number} in a copy of the repository at the same time. ${shared.length === 0 ? "" : "Claim your task on the board, and leave in the notes which functions you change and how. Read the notes before you change what both need. "}An integrator merges both.`;
+  const shared = ["board", "notes"].flatMap((name) => new Map(Object.entries(tools)).get(name)?.() ?? []);
+  const order = (n) =>
+    `\n\nYour colleague ${NAMES[1 - n]} builds feature ${crew.pair.features[1 - n].number} in a copy of the repository at the same time. ${shared.length === 0 ? "" : "Claim your task on the board, and leave in the notes which functions you change and how. Read the notes before you change what both need. "}An integrator merges both.`;
   const numbers = crew.pair.features.map(({ number }) => number);
   const engineers = inForks(crew, { watch: ["Open"], more: shared, order });
-  const task = (news) => `${orderOf(crew, numbers)}\n\nBoth features are built, but they do not fit together yet. Your files are the work on feature ${numbers[1]}, with that on feature ${numbers[0]} merged into it as far as it fits. Make both features work in it, and call done.\n\n${texts(news)}`;
+  const task = (news) =>
+    `${orderOf(crew, numbers)}\n\nBoth features are built, but they do not fit together yet. Your files are the work on feature ${numbers[1]}, with that on feature ${numbers[0]} merged into it as far as it fits. Make both features work in it, and call done.\n\n${texts(news)}`;
   const then = async (rc) => {
     await mergeFork(rc.steps, crew.project, FORKS[1], commit(rc, numbers[1]));
   };
   const idle = (rc) => rc.news.every(({ instructContent }) => instructContent?.isDone === true);
   const place = crew.project.forks.workspace(FORKS[1]);
-  const repair = worker(crew, { name: "Ines", cause: "Repair", watch: ["Merge"], place, numbers, share: 1, more: shared, task, then, idle });
+  const repair = worker(crew, {
+    name: "Ines",
+    cause: "Repair",
+    watch: ["Merge"],
+    place,
+    numbers,
+    share: 1,
+    more: shared,
+    task,
+    then,
+    idle,
+  });
   return [opener(crew), ...engineers, merger(crew, { byWays: true }), repair];
 }
 

@@ -10,8 +10,9 @@ const NAMES = ["Ada", "Bea"];
 /** Writes files into a fork, as a step that a resumed run repeats. @returns what `make` says of them */
 function written(ctx, name, request, { fork, make }) {
   const effect = async ({ mode }) => {
+    // A replay has the answer, and perhaps not the repository.
+    if (mode !== "live") return null;
     const { files = [], ...said } = make();
-    if (mode !== "live") return said;
     for (const { path, content } of files) await (content === null ? fork.remove(path) : fork.write(path, content));
     return said;
   };
@@ -49,8 +50,9 @@ function builder(n, crew) {
   return { build, role: defineRole({ name: NAMES[n], profile: "Engineer", goal: `build feature ${feature.number}`, actions: [build] }) };
 }
 
-/** The three trees of a pair, in the paths that one of the changes touches. */
-export function treesOf(project, changes) {
+/** The three trees of a pair, in the paths that one of the changes touches. What is no text is left to git. */
+export function treesOf(project, given) {
+  const changes = given.map((own) => own.filter(({ content }) => content === null || typeof content === "string"));
   const paths = [...new Set(changes.flatMap((one) => one.map(({ path }) => path)))];
   const base = new Map(paths.map((path) => [path, atBase(project, path)]));
   const [one, other] = changes.map((own) => new Map([...base, ...own.map(({ path, content }) => [path, content ?? undefined])]));
@@ -61,9 +63,9 @@ const filesOf = (tree) => [...tree].map(([path, content]) => ({ path, content: c
 
 /** Writes the result of a way into a fork, as a step. @returns the digest of it as `content`, or `conflict` */
 export function joinedBy(ctx, { way, fork, trees, digest }) {
-  const { join } = WAYS.find((one) => one.way === way);
+  const { joins } = WAYS.find((one) => one.way === way);
   const make = () => {
-    const { tree, conflict } = tried(join, trees());
+    const { tree, conflict } = tried(joins, trees());
     return conflict === undefined ? { files: filesOf(tree), content: digest(filesOf(tree)) } : { conflict };
   };
   return written(ctx, "join changes", { way }, { fork, make });
@@ -97,7 +99,9 @@ export async function joined(ctx, { digest }, { fork, trees, fits, red }) {
 /** Names the conflicting hunk, and the failing test of the way that came nearest. */
 function evidenceOf(hunk, tries) {
   const nearest = tries.findLast(({ why }) => why.includes(" fails: ")) ?? tries.at(-1);
-  return [...(hunk === null ? [] : [`conflict in ${hunk}`]), ...(nearest === undefined ? [] : [`${nearest.way}: ${nearest.why}`])].join("; ");
+  return [...(hunk === null ? [] : [`conflict in ${hunk}`]), ...(nearest === undefined ? [] : [`${nearest.way}: ${nearest.why}`])].join(
+    "; ",
+  );
 }
 
 async function integrated(ctx, crew, reports) {
@@ -123,7 +127,14 @@ async function integrated(ctx, crew, reports) {
   // What is called done is the project itself, not a fork of it.
   const red = await redIn(ctx, project.workspace, crew);
   if (red !== undefined) return refused(`the merged project: ${red}`, { git, hunk, tries });
-  return { outcome: "integrated", way, git, hunk, tries, evidence: `the tests of features ${pair.features.map(({ number }) => number).join(" and ")} are green` };
+  return {
+    outcome: "integrated",
+    way,
+    git,
+    hunk,
+    tries,
+    evidence: `the tests of features ${pair.features.map(({ number }) => number).join(" and ")} are green`,
+  };
 }
 
 /**
@@ -141,7 +152,9 @@ export function integrationCrew(crew) {
       const reports = ctx.inputs.map(({ instructContent }) => instructContent);
       const result = await integrated(ctx, crew, reports);
       for (const fork of FORKS) await removeFork(ctx.steps, crew.project, fork);
-      return ctx.message(`${result.outcome}${result.way === undefined ? "" : ` by ${result.way}`}: ${result.evidence}`, { instructContent: result });
+      return ctx.message(`${result.outcome}${result.way === undefined ? "" : ` by ${result.way}`}: ${result.evidence}`, {
+        instructContent: result,
+      });
     },
   });
   const integrator = defineRole({ name: "Ivo", profile: "Integrator", goal: "merge what is green", reactions: [{ on, do: integrate }] });

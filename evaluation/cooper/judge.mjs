@@ -48,7 +48,10 @@ const REASONS = [/^E\s+.*(?:Error|Exception|Failed)\b/, /^\.?\/?[\w/.-]+\.go:\d+
 
 /** The line that says why: of Python, of a compiler, or the last one. */
 function reasonIn(text) {
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
   const said = REASONS.map((form) => lines.find((line) => form.test(line))).find((line) => line !== undefined);
   return (said ?? lines.at(-1) ?? "nothing was printed").replace(/^E\s+/, "").slice(0, SHOWN);
 }
@@ -60,7 +63,8 @@ const some = (names) => `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` a
 function verdictOf(result, { patch, runner }) {
   if (result.kind !== "exited") return red(`is not tested: the tests ended as "${result.kind}"`);
   const text = `${result.stdout}\n${result.stderr}`;
-  if (result.code === UNAPPLIED) return red(`is not tested: its tests do not apply: ${reasonIn(result.stderr.replace(UNAPPLIED_WORDS, ""))}`);
+  if (result.code === UNAPPLIED)
+    return red(`is not tested: its tests do not apply: ${reasonIn(result.stderr.replace(UNAPPLIED_WORDS, ""))}`);
   const results = resultsIn(result.stdout, runner);
   const passed = results.filter(({ isPassed }) => isPassed).length;
   const failed = results.filter(({ isFailed }) => isFailed).map(({ id }) => id);
@@ -91,26 +95,28 @@ export class Judge {
     mkdirSync(folder, { recursive: true });
   }
 
-  /** @returns `{ isGreen, passed, why }`, plain JSON */
+  /** @returns `{ isGreen, passed, why, failures }`, plain JSON */
   async judge(root, { feature, task, signal }) {
     const key = `${task.id} ${feature.number} ${digestOf(filesOf(root).filter(({ path }) => !path.startsWith(".troupe/")))}`;
     const known = this.#verdicts.get(key);
     if (known !== undefined) return known;
     const first = await this.#tested(root, { feature, task, signal });
-    const { failures, ...verdict } = failuresFew(first) ? await this.#tested(root, { feature, task, signal }) : first;
+    const verdict = isPerhapsLate(first) ? await this.#tested(root, { feature, task, signal }) : first;
     this.#verdicts.set(key, verdict);
     return verdict;
   }
 
   async #tested(root, { feature, task: { id, runner }, signal }) {
-    if (runner === undefined) throw new Error(`Expected ${id} to be tested by pytest or Go, but its command is another one. Leave its repository out.`);
+    if (runner === undefined)
+      throw new Error(`Expected ${id} to be tested by pytest or Go, but its command is another one. Leave its repository out.`);
     const patch = feature.tests();
     const file = join(this.#folder, `${id.replaceAll("/", "-")}-${feature.number}.patch`);
     if (!existsSync(file)) writeFileSync(file, patch.endsWith("\n") ? patch : `${patch}\n`);
     const mounts = [{ from: file, to: TESTS }, ...(runner.kind === "go" ? [{ from: await this.#goCache(root), to: GO_CACHE }] : [])];
     const command = ["sh", "-c", APPLY, "judge", ...commandOf(patch, runner)];
     const result = await this.#sandbox.run({ root, command, mounts, timeout: TIME, limits: LIMITS, signal, outputLimit: 4_000_000 });
-    if (result.kind === "aborted" || result.kind === "refused") throw new Error(`Expected the sandbox to run the tests, but it was ${result.kind}: ${result.reason ?? ""}`);
+    if (result.kind === "aborted" || result.kind === "refused")
+      throw new Error(`Expected the sandbox to run the tests, but it was ${result.kind}: ${result.reason ?? ""}`);
     return verdictOf(result, { patch, runner });
   }
 
@@ -124,13 +130,20 @@ export class Judge {
     const to = join(this.#folder, "go-cache");
     if (existsSync(to)) return to;
     const words = ["GOCACHE=/project/.go-cache", "GOFLAGS=-mod=mod", "GOPROXY=off", "go", "test", "-exec", "true", "./..."];
-    const result = await this.#sandbox.run({ root, command: ["env", ...words], timeout: TIME, limits: LIMITS, keep: { folder: ".go-cache", to } });
-    if (!existsSync(to)) throw new Error(`Expected Go to compile its library, but it did not: ${JSON.stringify(result).slice(0, 500)}. Install Go in /usr.`);
+    const result = await this.#sandbox.run({
+      root,
+      command: ["env", ...words],
+      timeout: TIME,
+      limits: LIMITS,
+      keep: { folder: ".go-cache", to },
+    });
+    if (!existsSync(to))
+      throw new Error(`Expected Go to compile its library, but it did not: ${JSON.stringify(result).slice(0, 500)}. Install Go in /usr.`);
     return to;
   }
 }
 
-const failuresFew = ({ isGreen, failures = 0 }) => !isGreen && failures > 0 && failures <= FEW;
+const isPerhapsLate = ({ failures = 0 }) => failures > 0 && failures <= FEW;
 
 /** Names the contents of files. */
 export function digestOf(files) {

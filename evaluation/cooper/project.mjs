@@ -12,18 +12,22 @@ const LARGEST = 4 * 1024 ** 2;
 export function git(folder, words, { input, env = {} } = {}) {
   const given = { PATH: process.env.PATH, HOME: tmpdir(), GIT_CONFIG_NOSYSTEM: "1", ...env };
   const ended = spawnSync("git", [...SETTINGS, ...words], { cwd: folder, input, encoding: "utf8", maxBuffer: 100_000_000, env: given });
-  if (ended.status !== 0) throw new Error(`Expected git ${words[0]} to work, but it did not: ${ended.error?.message ?? ended.stderr.trim()}`);
+  if (ended.status !== 0)
+    throw new Error(`Expected git ${words[0]} to work, but it did not: ${ended.error?.message ?? ended.stderr.trim()}`);
   return ended.stdout;
 }
 
 /** Makes the project of a pair in a folder, anew. @returns `{ root, base, workspace, forks }` */
 export function makeProject({ task, repositories, folder }) {
   const from = join(resolve(repositories), task.repository);
-  if (!existsSync(from)) throw new Error(`Expected a clone of ${task.repository} in ${from}, but it is not there. Clone it there with its history.`);
+  if (!existsSync(from))
+    throw new Error(`Expected a clone of ${task.repository} in ${from}, but it is not there. Clone it there with its history.`);
   try {
     git(from, ["cat-file", "-e", `${task.base}^{commit}`]);
   } catch {
-    throw new Error(`Expected the commit ${task.base} of ${task.id} in ${from}, but it is not there. Clone the repository with its whole history.`);
+    throw new Error(
+      `Expected the commit ${task.base} of ${task.id} in ${from}, but it is not there. Clone the repository with its whole history.`,
+    );
   }
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
@@ -46,7 +50,9 @@ export function patchedFiles({ root, base }, patch) {
     git(root, ["read-tree", base], own);
     git(root, ["apply", "--cached", "--ignore-whitespace", "-"], { ...own, input: patch.endsWith("\n") ? patch : `${patch}\n` });
     const left = new Set(git(root, ["ls-files", "-z"], own).split("\0"));
-    const paths = git(root, ["diff", "--cached", "--name-only", "--no-renames", "-z", base], own).split("\0").filter((path) => path !== "");
+    const paths = git(root, ["diff", "--cached", "--name-only", "--no-renames", "-z", base], own)
+      .split("\0")
+      .filter((path) => path !== "");
     return paths.map((path) => ({ path, content: left.has(path) ? git(root, ["show", `:${path}`], own) : null }));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -62,7 +68,10 @@ export function atBase({ root, base }, path) {
 /** All files of a folder that git would see, with their contents: what tests of it depend on. */
 export function filesOf(folder) {
   const paths = git(folder, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).split("\0");
-  return [...new Set(paths)].filter((path) => path !== "" && existsSync(join(folder, path)) && statSync(join(folder, path)).isFile()).sort().map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
+  return [...new Set(paths)]
+    .filter((path) => path !== "" && existsSync(join(folder, path)) && statSync(join(folder, path)).isFile())
+    .sort()
+    .map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
 }
 
 const TEST = /(^|\/)tests?\/|_test\.go$|(^|\/)test_[^/]*\.py$/;

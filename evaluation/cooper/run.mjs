@@ -47,7 +47,8 @@ async function integratePair(pair, { repositories, out, judge, journal }) {
   const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id) });
   const team = new Team({ name: INTEGRATION, roles: integrationCrew({ pair, project, judge, digest: digestOf }), journal });
   const [one, other] = pair.features.map(({ number }) => number);
-  const { status, output, error } = await team.run(`Integrate the features ${one} and ${other} of ${pair.task.id}.`, { id, rounds: ROUNDS }).result;
+  const { status, output, error } = await team.run(`Integrate the features ${one} and ${other} of ${pair.task.id}.`, { id, rounds: ROUNDS })
+    .result;
   const ended = { outcome: "refused", evidence: `the run ended as ${status}: ${error?.message ?? "without a result"}` };
   const seconds = (Date.now() - began) / 1000;
   return { pair: pair.id, crew: INTEGRATION, ...(output?.instructContent ?? ended), seconds, replays: await replays(team, id) };
@@ -67,7 +68,8 @@ async function together(items, number, work) {
 }
 
 function saysLine(line) {
-  const came = line.crew === INTEGRATION ? `${line.outcome}${line.way === undefined ? "" : ` by ${line.way}`}` : `${line.green} of 2 features green`;
+  const came =
+    line.crew === INTEGRATION ? `${line.outcome}${line.way === undefined ? "" : ` by ${line.way}`}` : `${line.green} of 2 features green`;
   return `${line.pair}, ${line.crew}: ${came}, ${line.seconds.toFixed(1)} s`;
 }
 
@@ -78,10 +80,22 @@ function saysLine(line) {
  * time), `say`, and those of {@link scorePair}
  * @returns all lines
  */
-export async function runPairs({ benchmark, repositories, out, only, pairs: wanted, crews = [INTEGRATION], side = 2, say = () => {}, ...model }) {
+export async function runPairs({
+  benchmark,
+  repositories,
+  out,
+  only,
+  pairs: wanted,
+  crews = [INTEGRATION],
+  side = 2,
+  say = () => {},
+  ...model
+}) {
   mkdirSync(out, { recursive: true });
   const file = join(out, "results.jsonl");
-  const pairs = tasksIn(benchmark, only).flatMap(pairsOf).filter(({ id }) => wanted === undefined || wanted.includes(id));
+  const pairs = tasksIn(benchmark, only)
+    .flatMap(pairsOf)
+    .filter(({ id }) => wanted === undefined || wanted.includes(id));
   const done = new Set(linesIn(file).map(({ crew, pair }) => `${crew} ${pair}`));
   const sandbox = await chooseSandbox("bubblewrap");
   const judge = new Judge({ sandbox, folder: join(out, "tests") });
@@ -97,20 +111,47 @@ export async function runPairs({ benchmark, repositories, out, only, pairs: want
   return linesIn(file);
 }
 
+const WORDS = [
+  "benchmark",
+  "repositories",
+  "out",
+  "only",
+  "pairs",
+  "crew",
+  "together",
+  "model",
+  "model-url",
+  "answers",
+  "keep",
+  "budget",
+  "price",
+];
+const USUAL = { out: "cooper-results", crew: INTEGRATION, together: "2", model: "by-hand", budget: "1", price: "3,15" };
+
 /** Reads the words of the command. */
-function optionsOf(words) {
-  const text = { type: "string" };
-  const names = ["benchmark", "repositories", "out", "only", "pairs", "crew", "together", "model", "model-url", "answers", "keep", "budget", "price"];
-  const { values } = parseArgs({ args: words, options: Object.fromEntries(names.map((name) => [name, text])) });
-  const { benchmark, repositories, out = "cooper-results", only, pairs, crew = INTEGRATION, together: side = "2", model = "by-hand", answers, keep, budget = "1", price = "3,15" } = values;
+function optionsOf(args) {
+  const { values } = parseArgs({ args, options: Object.fromEntries(WORDS.map((name) => [name, { type: "string" }])) });
+  const {
+    benchmark,
+    repositories,
+    out,
+    only,
+    pairs,
+    crew,
+    together: side,
+    budget,
+    price,
+    "model-url": modelUrl,
+    ...rest
+  } = { ...USUAL, ...values };
   if (benchmark === undefined || repositories === undefined) throw new Error("Expected --benchmark FOLDER and --repositories FOLDER.");
   const crews = crew.split(",");
   const unknown = crews.filter((name) => name !== INTEGRATION && !(name in CREWS));
-  if (unknown.length > 0) throw new Error(`Expected crews out of ${[INTEGRATION, ...Object.keys(CREWS)].join(", ")}, got ${unknown.join(", ")}.`);
-  return {
-    ...{ benchmark: resolve(benchmark), repositories: resolve(repositories), out: resolve(out), crews, model, answers, keep, modelUrl: values["model-url"] },
-    ...{ only: only?.split(","), pairs: pairs?.split(","), side: Number(side), budget: Number(budget), price: price.split(",").map(Number) },
-  };
+  const known = [INTEGRATION, ...Object.keys(CREWS)].join(", ");
+  if (unknown.length > 0) throw new Error(`Expected crews out of ${known}, got ${unknown.join(", ")}.`);
+  const folders = { benchmark: resolve(benchmark), repositories: resolve(repositories), out: resolve(out) };
+  const amounts = { side: Number(side), budget: Number(budget), price: price.split(",").map(Number) };
+  return { ...rest, ...folders, ...amounts, crews, modelUrl, only: only?.split(","), pairs: pairs?.split(",") };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -25,12 +25,23 @@ async function modelOf({ answers, keep, modelUrl }, id) {
  */
 export async function scorePair(pair, { repositories, out, judge, journal, sandbox, replays, ...options }) {
   const began = Date.now();
-  const { crew, budget, price: [input, output], model: name } = options;
+  const {
+    crew,
+    budget,
+    price: [input, output],
+    model: name,
+  } = options;
   const id = `${crew}-${pair.id.replaceAll("/", "-")}`;
   const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id) });
   const server = await modelOf(options, id);
   const model = openai({ model: name, baseURL: server.url, apiKey: process.env.TROUPE_API_KEY ?? "none", price: { input, output } });
-  const team = new Team({ name: crew, roles: CREWS[crew]({ pair, project, sandbox, digest: digestOf }), journal, model, budget: usd(budget) });
+  const team = new Team({
+    name: crew,
+    roles: CREWS[crew]({ pair, project, sandbox, digest: digestOf }),
+    journal,
+    model,
+    budget: usd(budget),
+  });
   const numbers = pair.features.map((feature) => feature.number);
   const run = team.run(`Build the features ${numbers.join(" and ")} of ${pair.task.repository}.`, { id, rounds: ROUNDS });
   const { status, outputs, cost, usage, error } = await run.result;

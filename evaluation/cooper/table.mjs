@@ -34,7 +34,12 @@ function integrationTables(lines) {
     const { pairs, gitMerges, gitMergesGreen, integrated, refused, seconds } = totalsOf(own);
     return [name, pairs, gitMerges, gitMergesGreen, integrated, refused, seconds];
   };
-  const tasks = [...new Set(lines.map(taskOf))].map((task) => rowOf(task, lines.filter((line) => taskOf(line) === task)));
+  const tasks = [...new Set(lines.map(taskOf))].map((task) =>
+    rowOf(
+      task,
+      lines.filter((line) => taskOf(line) === task),
+    ),
+  );
   const head = ["task", "pairs", "git merges", "of them green", "integrated", "refused", "seconds"];
   const rows = lines.map(({ pair, outcome, way = "", evidence, seconds }) => [pair, outcome, way, evidence, seconds.toFixed(1)]);
   const short = `${table(head, [...tasks, rowOf("all", lines)])}\n\n${table(["way", "pairs"], Object.entries(totals.byWay))}\n`;
@@ -43,29 +48,36 @@ function integrationTables(lines) {
 
 const sum = (lines, name) => lines.reduce((all, line) => all + (line[name] ?? 0), 0);
 
-/** Crews with a model: their sums, and the pairs of which one agent alone made more, or less, than a crew. */
+/** The sums of a crew, and the pairs of which one agent alone made more, or less. */
+function crewTotals(crew, lines, solo) {
+  const own = lines.filter((line) => line.crew === crew);
+  const against = own.filter(({ pair }) => solo.has(pair));
+  return {
+    crew,
+    pairs: own.length,
+    "both green": own.filter(({ green }) => green === 2).length,
+    "features green": sum(own, "green"),
+    "done, but not green": own.filter(({ saysDone, green }) => saysDone && green < 2).length,
+    calls: sum(own, "calls"),
+    "tokens in": sum(own, "inputTokens"),
+    "tokens out": sum(own, "outputTokens"),
+    cost: Number(sum(own, "cost").toFixed(4)),
+    seconds: Math.round(sum(own, "seconds")),
+    "one agent is better": against.filter(({ pair, green }) => solo.get(pair).green > green).map(({ pair }) => pair),
+    "one agent is worse": against.filter(({ pair, green }) => solo.get(pair).green < green).map(({ pair }) => pair),
+  };
+}
+
 function crewTables(lines) {
   const crews = [...new Set(lines.map(({ crew }) => crew))];
   const solo = new Map(lines.filter(({ crew }) => crew === "solo").map((line) => [line.pair, line]));
-  const totals = crews.map((crew) => {
-    const own = lines.filter((line) => line.crew === crew);
-    const against = own.filter(({ pair }) => solo.has(pair));
-    return {
-      crew,
-      pairs: own.length,
-      both: own.filter(({ green }) => green === 2).length,
-      features: sum(own, "green"),
-      wrongDone: own.filter(({ saysDone, green }) => saysDone && green < 2).length,
-      ...{ calls: sum(own, "calls"), tokensIn: sum(own, "inputTokens"), tokensOut: sum(own, "outputTokens"), cost: Number(sum(own, "cost").toFixed(4)) },
-      seconds: Math.round(sum(own, "seconds")),
-      oneAgentIsBetter: against.filter(({ pair, green }) => solo.get(pair).green > green).map(({ pair }) => pair),
-      oneAgentIsWorse: against.filter(({ pair, green }) => solo.get(pair).green < green).map(({ pair }) => pair),
-    };
+  const totals = crews.map((crew) => crewTotals(crew, lines, solo));
+  const cells = totals.map((one) => Object.values(one).map((cell) => (Array.isArray(cell) ? cell.join(", ") || "-" : cell)));
+  const head = ["pair", "crew", "green", "says", "evidence", "calls", "cost", "seconds"];
+  const rows = lines.map(({ pair, crew, green, saysDone, status, evidence, calls, cost, seconds }) => {
+    return [pair, crew, `${green} / 2`, saysDone ? "done" : status, evidence, calls, cost.toFixed(4), seconds.toFixed(1)];
   });
-  const head = ["crew", "pairs", "both green", "features green", "done, but not green", "calls", "tokens in", "tokens out", "cost", "seconds", "one agent is better", "one agent is worse"];
-  const short = `${table(head, totals.map((one) => Object.values(one).map((cell) => (Array.isArray(cell) ? cell.join(", ") || "-" : cell))))}\n`;
-  const rows = lines.map(({ pair, crew, green, saysDone, status, evidence, calls, cost, seconds }) => [pair, crew, `${green} / 2`, saysDone ? "done" : status, evidence, calls, cost.toFixed(4), seconds.toFixed(1)]);
-  return { totals, short, long: table(["pair", "crew", "green", "says", "evidence", "calls", "cost", "seconds"], rows) };
+  return { totals, short: `${table(Object.keys(totals[0]), cells)}\n`, long: table(head, rows) };
 }
 
 /** Writes `table.json` and `table.md`. @returns the sums as Markdown */
@@ -76,7 +88,14 @@ export function writeTables(folder, lines) {
     { own: sorted.filter(({ crew }) => crew !== "integration"), make: crewTables },
   ];
   const made = parts.filter(({ own }) => own.length > 0).map(({ own, make }) => ({ own, ...make(own) }));
-  writeFileSync(join(folder, "table.json"), `${JSON.stringify(made.map(({ totals, own }) => ({ totals, pairs: own })), undefined, 1)}\n`);
+  writeFileSync(
+    join(folder, "table.json"),
+    `${JSON.stringify(
+      made.map(({ totals, own }) => ({ totals, pairs: own })),
+      undefined,
+      1,
+    )}\n`,
+  );
   writeFileSync(join(folder, "table.md"), made.map(({ short, long }) => `${short}\n${long}\n`).join("\n"));
   return made.map(({ short }) => short).join("\n");
 }

@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-const ENDS = /^(?:<{7} one|\|{7} base|={7}|>{7} other)$/;
+/** Longer than any line of a text that looks like a mark. */
+const MARK = 60;
+const ENDS = new RegExp(`^(?:<{${MARK}} one|\\|{${MARK}} base|={${MARK}}|>{${MARK}} other)$`);
 
 function inFolder(work) {
   const folder = mkdtempSync(join(tmpdir(), "cooper-"));
@@ -16,7 +18,12 @@ function inFolder(work) {
 }
 
 function git(folder, words) {
-  const ended = spawnSync("git", words, { cwd: folder, encoding: "utf8", maxBuffer: 50_000_000, env: { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" } });
+  const ended = spawnSync("git", words, {
+    cwd: folder,
+    encoding: "utf8",
+    maxBuffer: 50_000_000,
+    env: { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" },
+  });
   if (ended.error !== undefined) throw new Error(`Expected git to run, but it did not: ${ended.error.message}. Install git.`);
   return ended;
 }
@@ -25,8 +32,10 @@ function git(folder, words) {
 function mergedLines({ base, one, other }) {
   return inFolder((folder) => {
     for (const [name, text] of Object.entries({ base, one, other })) writeFileSync(join(folder, name), text);
-    const ended = git(folder, ["merge-file", "-p", "--diff3", "-L", "one", "-L", "base", "-L", "other", "one", "base", "other"]);
-    if (ended.status === null || ended.status > 127) throw new Error(`Expected git to merge, but it ended with ${ended.status}: ${ended.stderr}`);
+    const labels = ["-L", "one", "-L", "base", "-L", "other"];
+    const ended = git(folder, ["merge-file", "-p", "--diff3", `--marker-size=${MARK}`, ...labels, "one", "base", "other"]);
+    if (ended.status === null || ended.status > 127)
+      throw new Error(`Expected git to merge, but it ended with ${ended.status}: ${ended.stderr}`);
     return ended.stdout;
   });
 }
@@ -65,9 +74,18 @@ function byLines({ one, other }) {
 
 /** Merges a hunk by words, so that two parameters that were added to one line both come in; what still conflicts is there twice. */
 function byWords({ base, one, other }) {
-  const split = (text) => text.split(/(\w+|\s+)/).filter((word) => word !== "").map((word) => `${JSON.stringify(word)}\n`).join("");
+  const split = (text) =>
+    text
+      .split(/(\w+|\s+)/)
+      .filter((word) => word !== "")
+      .map((word) => `${JSON.stringify(word)}\n`)
+      .join("");
   const parts = partsOf(mergedLines({ base: split(base), one: split(one), other: split(other) }));
-  return textOf(parts, (hunk) => hunk.one + hunk.other).split("\n").filter((line) => line !== "").map((line) => JSON.parse(line)).join("");
+  return textOf(parts, (hunk) => hunk.one + hunk.other)
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+    .join("");
 }
 
 /** Lines where both only add, words where both change the same lines. */
@@ -108,7 +126,10 @@ const refuse = ({ one, other }, path) => {
 function applied({ base, one, other }) {
   return eachFile({ base, one, other }, (path, versions) =>
     inFolder((folder) => {
-      for (const [side, text] of [["a", versions.base], ["b", versions.other]]) {
+      for (const [side, text] of [
+        ["a", versions.base],
+        ["b", versions.other],
+      ]) {
         mkdirSync(dirname(join(folder, side, path)), { recursive: true });
         writeFileSync(join(folder, side, path), text);
       }
@@ -116,7 +137,8 @@ function applied({ base, one, other }) {
       writeFileSync(join(folder, "patch"), patch);
       writeFileSync(join(folder, "a", path), versions.one);
       const ended = git(folder, ["apply", "-p1", "-C1", `--directory=a`, "--recount", "patch"]);
-      if (ended.status !== 0) throw new Conflict(path, (ended.stderr.split("\n").find((line) => line.startsWith("error:")) ?? ended.stderr).trim());
+      if (ended.status !== 0)
+        throw new Conflict(path, (ended.stderr.split("\n").find((line) => line.startsWith("error:")) ?? ended.stderr).trim());
       return readFileSync(join(folder, "a", path), "utf8");
     }),
   );
@@ -126,20 +148,20 @@ const swapped = ({ base, one, other }) => ({ base, one: other, other: one });
 
 /** The ways, in the order in which they are tried: the ones that keep most of both texts as they are come first. */
 export const WAYS = [
-  { way: "applied, 1 then 2", join: (trees) => applied(trees) },
-  { way: "applied, 2 then 1", join: (trees) => applied(swapped(trees)) },
-  { way: "union of hunks, 1 first", join: (trees) => resolved(trees, byHunk) },
-  { way: "union of hunks, 2 first", join: (trees) => resolved(swapped(trees), byHunk) },
-  { way: "union of words, 1 first", join: (trees) => resolved(trees, byWords) },
-  { way: "union of words, 2 first", join: (trees) => resolved(swapped(trees), byWords) },
-  { way: "union of lines, 1 first", join: (trees) => resolved(trees, byLines) },
-  { way: "union of lines, 2 first", join: (trees) => resolved(swapped(trees), byLines) },
+  { way: "applied, 1 then 2", joins: (trees) => applied(trees) },
+  { way: "applied, 2 then 1", joins: (trees) => applied(swapped(trees)) },
+  { way: "union of hunks, 1 first", joins: (trees) => resolved(trees, byHunk) },
+  { way: "union of hunks, 2 first", joins: (trees) => resolved(swapped(trees), byHunk) },
+  { way: "union of words, 1 first", joins: (trees) => resolved(trees, byWords) },
+  { way: "union of words, 2 first", joins: (trees) => resolved(swapped(trees), byWords) },
+  { way: "union of lines, 1 first", joins: (trees) => resolved(trees, byLines) },
+  { way: "union of lines, 2 first", joins: (trees) => resolved(swapped(trees), byLines) },
 ];
 
 /** Tries a way. @returns `{ tree }`, or `{ conflict }` with the hunk */
-export function tried(join, trees) {
+export function tried(joins, trees) {
   try {
-    return { tree: join(trees) };
+    return { tree: joins(trees) };
   } catch (error) {
     if (error instanceof Conflict) return { conflict: error.message };
     throw error;
