@@ -10,7 +10,8 @@ interface TinyFeature {
   readonly tests: string;
 }
 
-const SOURCE = `def total(numbers):
+/** The source of the project before any change. */
+export const SOURCE = `def total(numbers):
     return sum(numbers)
 
 
