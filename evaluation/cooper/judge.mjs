@@ -44,7 +44,7 @@ function resultsIn(text, { kind }) {
   });
 }
 
-const REASONS = [/^E\s+.*(?:Error|Exception|Failed)\b/, /^\.?\/?[\w/.-]+\.go:\d+:\d+:/, /^E\s/];
+const REASONS = [/^E\s+[\w.]*(?:Error|Exception|Failed|Exit)\b/, /^(?:\.\/)?[\w/.-]+\.go:\d+:(?:\d+:)? \S/, /^E\s/];
 
 /** The line that says why: of Python, of a compiler, or the last one. */
 function reasonIn(text) {
