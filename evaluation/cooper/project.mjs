@@ -17,8 +17,9 @@ export function git(folder, words, { input, env = {} } = {}) {
   return ended.stdout;
 }
 
-/** Makes the project of a pair in a folder, anew. @returns `{ root, base, workspace, forks }` */
-export function makeProject({ task, repositories, folder }) {
+/** Makes the project of a pair in a folder, anew unless its run is known. @returns `{ root, base, workspace, forks }` */
+export function makeProject({ task, repositories, folder, isKnown }) {
+  if (isKnown && existsSync(folder)) return openProject({ task, folder });
   const from = join(resolve(repositories), task.repository);
   if (!existsSync(from))
     throw new Error(`Expected a clone of ${task.repository} in ${from}, but it is not there. Clone it there with its history.`);
@@ -36,8 +37,7 @@ export function makeProject({ task, repositories, folder }) {
   return openProject({ task, folder });
 }
 
-/** The project of a pair as it is. */
-export function openProject({ task, folder }) {
+function openProject({ task, folder }) {
   const workspace = fileWorkspace({ root: folder, limits: { fileBytes: LARGEST } });
   return { root: folder, base: task.base, workspace, forks: workspaceForks({ workspace, limits: { fileBytes: LARGEST } }) };
 }

@@ -5,8 +5,8 @@
  *     node evaluation/cooper/run.mjs --benchmark FOLDER --repositories FOLDER --out FOLDER --crew solo,two,handoff,board --model NAME --model-url URL
  *
  * `--repositories` has a clone of each repository with its history, under its name. Every pair is a run in `runs.db` of the folder `--out`, a
- * line of `results.jsonl`, and a row of `table.md` and `table.json`. Pairs that have a line are not run again. Without `--crew` the benchmark's
- * own changes are integrated, without a model.
+ * line of `results.jsonl`, and a row of `table.md` and `table.json`. Pairs that have a line are not run again, and a run that was cut off is
+ * resumed. Without `--crew` the benchmark's own changes are integrated, without a model.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -41,23 +41,33 @@ async function replays(team, id) {
 }
 
 /** @returns the line of the pair: `{ pair, crew, outcome, way, git, evidence, seconds, replays }` */
-async function integratePair(pair, { repositories, out, judge, journal }) {
+async function integratePair(pair, { repositories, out, judge, journal, known }) {
   const began = Date.now();
   const id = `${INTEGRATION}-${pair.id.replaceAll("/", "-")}`;
-  const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id) });
+  const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id), isKnown: known.has(id) });
   const team = new Team({ name: INTEGRATION, roles: integrationCrew({ pair, project, judge, digest: digestOf }), journal });
   const [one, other] = pair.features.map(({ number }) => number);
   const { status, output, error } = await team.run(`Integrate the features ${one} and ${other} of ${pair.task.id}.`, { id, rounds: ROUNDS })
     .result;
-  const ended = { outcome: "refused", evidence: `the run ended as ${status}: ${error?.message ?? "without a result"}` };
+  const ended = { outcome: "failed", evidence: `the run ended as ${status}: ${error?.message ?? "without an error"}` };
   const seconds = (Date.now() - began) / 1000;
-  return { pair: pair.id, crew: INTEGRATION, ...(output?.instructContent ?? ended), seconds, replays: await replays(team, id) };
+  return {
+    pair: pair.id,
+    crew: INTEGRATION,
+    ...(status === "finished" ? output.instructContent : ended),
+    seconds,
+    replays: await replays(team, id),
+  };
 }
 
+/** The newest line of each pair and crew. */
 function linesIn(file) {
-  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-  return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+  const texts = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+  const lines = texts.filter((text) => text !== "").map((text) => JSON.parse(text));
+  return [...new Map(lines.map((line) => [`${line.crew} ${line.pair}`, line])).values()];
 }
+
+const isEnded = ({ outcome, status }) => outcome !== "failed" && status !== "failed" && status !== "stopped";
 
 async function together(items, number, work) {
   const left = [...items];
@@ -96,11 +106,16 @@ export async function runPairs({
   const pairs = tasksIn(benchmark, only)
     .flatMap(pairsOf)
     .filter(({ id }) => wanted === undefined || wanted.includes(id));
-  const done = new Set(linesIn(file).map(({ crew, pair }) => `${crew} ${pair}`));
+  const done = new Set(
+    linesIn(file)
+      .filter(isEnded)
+      .map(({ crew, pair }) => `${crew} ${pair}`),
+  );
   const sandbox = await chooseSandbox("bubblewrap");
   const judge = new Judge({ sandbox, folder: join(out, "tests") });
   const journal = sqlite({ path: join(out, "runs.db") });
-  const common = { repositories, out, judge, journal, sandbox, replays };
+  const known = new Set((await journal.runs()).map(({ runId }) => runId));
+  const common = { repositories, out, judge, journal, sandbox, replays, known };
   const work = crews.flatMap((crew) => pairs.map((pair) => ({ crew, pair }))).filter(({ crew, pair }) => !done.has(`${crew} ${pair.id}`));
   await together(work, side, async ({ crew, pair }) => {
     const line = crew === INTEGRATION ? await integratePair(pair, common) : await scorePair(pair, { ...common, ...model, crew });

@@ -23,7 +23,7 @@ async function modelOf({ answers, keep, modelUrl }, id) {
  * `answers` and `modelUrl`, with `keep`
  * @returns the line of the pair, with `green`, the number of its features whose tests pass, and `saysDone`
  */
-export async function scorePair(pair, { repositories, out, judge, journal, sandbox, replays, ...options }) {
+export async function scorePair(pair, { repositories, out, judge, journal, sandbox, replays, known, ...options }) {
   const began = Date.now();
   const {
     crew,
@@ -32,7 +32,7 @@ export async function scorePair(pair, { repositories, out, judge, journal, sandb
     model: name,
   } = options;
   const id = `${crew}-${pair.id.replaceAll("/", "-")}`;
-  const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id) });
+  const project = makeProject({ task: pair.task, repositories, folder: join(out, "projects", id), isKnown: known.has(id) });
   const server = await modelOf(options, id);
   const model = openai({ model: name, baseURL: server.url, apiKey: process.env.TROUPE_API_KEY ?? "none", price: { input, output } });
   const team = new Team({
