@@ -1,5 +1,4 @@
-import type { ChatModel, Json } from "../../src/index.ts";
-import { type Action, defineAction, defineRole, UsageError, UserRequirement } from "../../src/index.ts";
+import { type Action, type ChatModel, defineAction, defineRole, type Json, UsageError, UserRequirement } from "../../src/index.ts";
 import { checkKnownOptions, type Known, kinds } from "../../src/ports.ts";
 import { readWorkflow } from "../../src/checks/workflow-script.ts";
 import { type FileWorkspace, type ForkedProject, type Workspace, workspaceForks } from "../../src/workspace/index.ts";

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { maskSecrets } from "../kernel/mask.ts";
+import { mapped } from "../kernel/value-kind.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { TokenPrice } from "../model/price.ts";
 import { isErasedAbout, textErased } from "../runtime/record/erased-event.ts";
@@ -113,10 +114,6 @@ export function aboutFor({ version, idea, folder, settings, chosen, sandbox, sea
     seal,
   };
   return jsonRoundTrip(about) as unknown as Json;
-}
-
-function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Readonly<Record<string, U>> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
 function recordedModel({ id, price }: Pick<ChosenModel["model"], "id" | "price">): { readonly id: string; readonly price?: TokenPrice } {

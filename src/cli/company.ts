@@ -4,7 +4,8 @@ import { softwareCompany, waterfallCompany } from "../../roles/index.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
-import { defined } from "../kernel/value-kind.ts";
+import { defined, mapped } from "../kernel/value-kind.ts";
+import type { ChatModel } from "../model/chat-model.ts";
 import type { Role } from "../role/role.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { Team } from "../team/team.ts";
@@ -15,7 +16,7 @@ import { type Refusal, refusedSandbox, type Sandbox } from "../workspace/sandbox
 import type { Workspace } from "../workspace/workspace.ts";
 import type { AgentRoleParts } from "./agent-role.ts";
 import { documentsBeside } from "./kept-documents.ts";
-import { type NamedModels, openedCrew } from "./crew-file.ts";
+import { openedCrew } from "./crew-file.ts";
 import { NO_SERVERS, openServers } from "./mcp.ts";
 import { allowWorker, outsideWorker, workerSettings } from "./outside-worker.ts";
 import type { Host } from "./host.ts";
@@ -85,17 +86,9 @@ export async function openCompany(session: Session, parts: CompanyParts) {
     const diff = existing && (async (now: AbortSignal): Promise<string> => (await existing.changes(now)).diff);
     const isWanted = chosen.kind === "software-company" && chosen.documents === true;
     const documents = existing && !isWanted ? await documentsBeside(workspace, folder) : undefined;
-    const named = { ids: settings.models ?? {}, modelOf: parts.chosen.modelOf };
-    const crew = await crewOf(settings, {
-      workspace,
-      sandbox: parts.sandbox,
-      more: tools,
-      say,
-      diff,
-      documents,
-      host: session.host,
-      named,
-    });
+    const ports = { workspace, sandbox: parts.sandbox, host: session.host };
+    const models = mapped(settings.models ?? {}, parts.chosen.modelOf);
+    const crew = await crewOf(settings, { ...ports, more: tools, say, diff, documents, models });
     if (existing?.place.kind === "folder" && workerSettings(chosen) !== undefined) throw noWorktree(existing.place.reason);
     const { name, roles, reserve = [], output } = crew;
     const team = teamOf(session, parts, { name, roles, reserve }, (path) => workspace.read(path));
@@ -157,7 +150,7 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   /** The folder and the environment of the command, of which a worker gets a part. */
   readonly host?: Pick<Host, "env" | "cwd">;
   /** Those that a workflow names. */
-  readonly named?: NamedModels;
+  readonly models?: Readonly<Record<string, ChatModel>>;
   /** Of a change whose documents are kept beside the project. */
   readonly documents?: KeptDocuments | undefined;
 }
@@ -186,7 +179,7 @@ export async function crewOf(
       return { name: COMPANY, roles: waterfallCompany({ workspace, sandbox, codeReview, runTests, implement: crew.implement !== false }) };
     case "file":
     case "module":
-      return openedCrew(crew, { workspace, sandbox }, parts.named);
+      return openedCrew(crew, { workspace, sandbox }, parts.models);
   }
 }
 

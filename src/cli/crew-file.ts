@@ -5,7 +5,8 @@ import type { CrewSpec } from "../../roles/crew/crew-spec.ts";
 import type { CrewPorts } from "../../roles/crew/open-crew.ts";
 import { isWorkflow } from "../checks/workflow-script.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
-import { isObject, isRecord } from "../kernel/value-kind.ts";
+import { isObject, isRecord, mapped } from "../kernel/value-kind.ts";
+import type { ChatModel } from "../model/chat-model.ts";
 import { formatUsd, type MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { memoryWorkspace } from "../workspace/memory-workspace.ts";
@@ -108,15 +109,13 @@ interface OpenedCrew extends Crew {
 /** The tools of the agents of a workflow. Those that write or run ask a person. */
 const WORKFLOW_TOOLS = ["shell", "editor", "file_search", "look", "web_fetch", "web_search"] as const;
 
-/** The models of the settings, by the names that a workflow has for them. */
-export interface NamedModels extends Pick<ChosenModel, "modelOf"> {
-  readonly ids: Readonly<Record<string, string>>;
-}
-
-export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts, named?: NamedModels): Promise<OpenedCrew> {
+/** @param models those that a workflow names, by their names */
+export async function openedCrew(
+  crew: FileCrew | ModuleCrew,
+  ports: CrewPorts,
+  models: Readonly<Record<string, ChatModel>> = {},
+): Promise<OpenedCrew> {
   if (crew.kind === "file" && isWorkflow(crew.text)) {
-    const { ids = {}, modelOf } = named ?? {};
-    const models = Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => (modelOf === undefined ? [] : [[name, modelOf(id)]])));
     const opened = await openWorkflow(crew.text, { ...ports, file: crew.name, tools: WORKFLOW_TOOLS, models });
     return { ...opened, own: opened.roles };
   }
@@ -129,8 +128,8 @@ export async function openedCrew(crew: FileCrew | ModuleCrew, ports: CrewPorts, 
   }
   const made: unknown = typeof found === "function" ? await (found as (ports: CrewPorts) => unknown)(ports) : found;
   if (!isMadeCrew(made)) return crewOfSpec(made as CrewSpec, ports);
-  const { name = "crew", roles, reserve = [], budget, rounds, model, models = {}, output } = made;
-  return { name, roles, reserve, budget, rounds, model, models, output, own: [...roles, ...reserve] };
+  const { name = "crew", roles, reserve = [], budget, rounds, model, models: ofRoles = {}, output } = made;
+  return { name, roles, reserve, budget, rounds, model, models: ofRoles, output, own: [...roles, ...reserve] };
 }
 
 function crewOfSpec(spec: CrewSpec, ports: CrewPorts): OpenedCrew {
@@ -162,7 +161,7 @@ export async function crewReport(
   { budget, rounds, allowUnpriced, models = {} }: Pick<CompanySettings, "budget" | "rounds" | "allowUnpriced" | "models">,
   chosen: Pick<ChosenModel, "model" | "modelOf">,
 ): Promise<CrewReport> {
-  const { roles, reserve, output } = await openedCrew(crew, NO_PORTS, { ids: models, modelOf: chosen.modelOf });
+  const { roles, reserve, output } = await openedCrew(crew, NO_PORTS, mapped(models, chosen.modelOf));
   const byRole = modelsByRole([...roles, ...reserve], models, chosen.modelOf);
   return checkCrew({ roles, reserve, output, budget, rounds, allowUnpriced, model: chosen.model, models: byRole });
 }

@@ -21,6 +21,11 @@ export function defined<T extends object>(members: T): { readonly [K in keyof T]
   return Object.fromEntries(known) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
+/** Returns a record with the same names, each with a value of its own. */
+export function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Readonly<Record<string, U>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
 /** `Array.isArray` for readonly types. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import { StepError, TroupeError } from "../kernel/errors.ts";
+import { StepError, type TroupeError } from "../kernel/errors.ts";
 import { type Json, parsedJson } from "../kernel/json.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { missingPackage } from "../adapters/optional-package.ts";
@@ -71,7 +71,7 @@ export class ScriptThread {
   constructor(body: string, settings: ScriptSettings, { memory = MEMORY, jumps = JUMPS, timeout = TIMEOUT }: ScriptLimits = {}) {
     this.#timeout = timeout;
     const whole = { ...settings, items: ITEMS, logs: LOGS };
-    const workerData = { engine: engineAt(), memory, jumps, body: `__run(async () => {"use strict";${body}\n});`, settings: whole };
+    const workerData = { engine: engineAt(), memory, jumps, body: `begin(async () => {"use strict";${body}\n});`, settings: whole };
     // Nothing of this process reaches the thread: no environment, no arguments, no streams.
     const options = { workerData, env: {}, execArgv: [], argv: [], stdout: true, stderr: true, resourceLimits: THREAD };
     this.#worker = new Worker(join(driverFolder("workspace"), "script-thread.mjs"), options);

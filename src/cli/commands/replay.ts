@@ -15,6 +15,7 @@ import { aboutOf, type RunAbout } from "../about.ts";
 import { crewOf } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
 import { replayTools } from "../mcp.ts";
+import { mapped } from "../../kernel/value-kind.ts";
 import { modelsByRole } from "../model-choice.ts";
 import type { Flags } from "../options.ts";
 import { counted, plural, shown, tableLines, type TextStyle } from "../screen/text.ts";
@@ -89,8 +90,10 @@ async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journa
   const kind = testedIn(recorded) ?? about.sandboxKind;
   // The sandbox's kind is recorded with the tests.
   const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
-  const { name, roles } = await crewOf(about, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
-  const models = modelsByRole(roles, about.models ?? {}, (model) => replayModel({ model }));
+  const more = replayTools(about.agent?.mcpTools ?? []);
+  const named = mapped(about.models ?? {}, (model) => replayModel({ model }));
+  const { name, roles } = await crewOf(about, { workspace, sandbox, more, models: named });
+  const models = modelsByRole(roles, named, (model) => model);
   return new Team({ name, roles, model: replayModel(about), models, journal, logger: silentLogger });
 }
 
