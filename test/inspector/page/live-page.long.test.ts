@@ -35,6 +35,7 @@ describeInBrowser("the page of a server", () => {
   it("shows the text of a model while it comes, takes back that of a broken try, and tells a screen reader of the end alone", async () => {
     await house.run("wait, and talk about bread", "talk");
     const { page } = await open(house.address("talk"));
+    await toPanel(page, "lanes");
     const lane = page.locator(".lane-live");
     // A page hears the texts of calls that begin while it is open.
     await expectSoon(() => page.locator(".run-head").textContent()).toContain("Live");

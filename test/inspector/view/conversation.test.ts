@@ -54,7 +54,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("shows a dispute as it was at each event", () => {
+  test("shows a dispute as it was at each event (Conversation.C2)", () => {
     const events = disputedRun();
     const at = (id: string) => turnsOf(events, seqOf(events, id)).at(-1);
     expect([at("m2"), at("m3"), at("m4"), at("m5"), at("m6")]).toEqual([
@@ -101,7 +101,7 @@ describe("a conversation", () => {
   });
 
   test(
-    "property: every message that was sent is shown once, whatever the run and the event, and however it is read",
+    "property: every message that was sent is shown once, whatever the run and the event (Conversation.C1)",
     { tags: "numbers" },
     async () => {
       const runs = fc.oneof(runSketch.map(eventsOfRun), changingSketch.map(eventsOfChangingRun));
@@ -187,7 +187,7 @@ describe("the result of a run", () => {
 
 test.each([
   ["a document", "# Requirements\n\n## Goals\n\n- **fast**\n- small", "Requirements. fast; small"],
-  ["a text", "Done with `a.js`.\n\nMore.", "Done with a.js."],
+  ["a text", "Done with `a.js`.\n\nMore.\n\n## Further\n\nOn.", "Done with a.js. More."],
   ["code alone", "```\ncode\n```", "Work"],
   ["nothing", "", "Work"],
 ])("the line of a message without speech has its first words, without marks: %s", (_, content, line) => {
