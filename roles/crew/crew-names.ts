@@ -23,6 +23,13 @@ export function withMeetings<R extends CrewRole>(role: R, { meetings = [] }: Pic
   return attends && role.mode === undefined && !isAgent ? { ...role, mode: "by_cause" } : role;
 }
 
+type Given<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** The members that have a value: options of a role are left out rather than undefined. */
+export function given<T extends object>(members: T): Given<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
 export function modeOf({ mode, actions = [], tools: named, checks, human }: CrewRole): NonNullable<CrewRole["mode"]> {
   if (mode !== undefined) return mode;
   if (named !== undefined || checks !== undefined || (actions.length === 0 && human !== true)) return "agent";

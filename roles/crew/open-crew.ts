@@ -4,7 +4,7 @@ import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { type SharedParts, sharedOf } from "./crew-board.ts";
-import { causesOf, CrewSchema, modeOf, watchOf, withMeetings } from "./crew-names.ts";
+import { causesOf, CrewSchema, given, modeOf, watchOf, withMeetings } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
 import { meetingReactions } from "./meetings.ts";
@@ -110,13 +110,6 @@ function roleOf(role: CrewRole, shared: SharedParts, meetings: readonly Reaction
   if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
   return defineRole({ ...base, reactions: [...reactions, ...meetings] });
-}
-
-type Given<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
-
-/** The members that have a value: options of a role are left out rather than undefined. */
-function given<T extends object>(members: T): Given<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
 function agentParts(role: CrewRole, shared: SharedParts): Pick<RoleOptions, "tools" | "agent" | "actions"> {

@@ -10,43 +10,43 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 121_819;
+export const MAX_LINES = 124_991;
 /** Names of all entries. */
-export const MAX_NAMES = 571;
+export const MAX_NAMES = 576;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
-  actions: 5_004,
-  roles: 2_931,
+  actions: 4_999,
+  roles: 3_555,
   adapters: 12_506,
   agent: 4_530,
-  checks: 4_976,
-  cli: 11_734,
+  checks: 5_083,
+  cli: 11_783,
   client: 974,
   edges: 369,
   fleet: 1_746,
   src: 151,
-  inspector: 7_554,
-  kernel: 2_962,
+  inspector: 8_431,
+  kernel: 2_967,
   memory: 5_441,
   message: 853,
   model: 5_907,
   research: 10_333,
-  role: 3_066,
-  runtime: 15_651,
+  role: 3_078,
+  runtime: 16_280,
   server: 3_075,
   team: 3_938,
   testing: 4_634,
-  tool: 3_215,
-  tools: 3_509,
-  workspace: 6_760,
+  tool: 3_217,
+  tools: 3_937,
+  workspace: 7_204,
 };
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */
 export const NAMES: Readonly<Record<string, number>> = {
   troupe: 128,
   "troupe/agents": 44,
-  "troupe/tools": 23,
+  "troupe/tools": 27,
   "troupe/ports": 53,
   "troupe/memory": 7,
   "troupe/inspector": 16,
@@ -72,7 +72,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/client": 11,
   "troupe/testing": 29,
   "troupe/actions": 21,
-  "troupe/roles": 16,
+  "troupe/roles": 17,
 };
 
 /** The lines of each room. */

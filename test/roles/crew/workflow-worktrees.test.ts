@@ -54,7 +54,7 @@ describe("an agent in a worktree", () => {
   const text = twoOf("a.txt: one -> ONE", "a.txt: five -> FIVE");
   const merged = LINES.replace("one", "ONE").replace("five", "FIVE");
 
-  it("works beside others, and what it did is merged and committed", async () => {
+  it("WorkflowRun.W3 works beside others, and what it did is merged and committed", async () => {
     const root = repository();
     const { parts } = await teamAt(root, text);
     const journal = memoryJournal();

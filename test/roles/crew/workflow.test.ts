@@ -133,7 +133,7 @@ describe("the globals of a workflow", () => {
     expect(log).toEqual([expect.stringMatching(/No model is set for "opus"/)]);
   });
 
-  it("at most so many agents work at the same time", async () => {
+  it("WorkflowRun.W2 at most so many agents work at the same time", async () => {
     let [now, most] = [0, 0];
     const model = scriptedModel(async () => {
       most = Math.max(most, (now += 1));
@@ -171,7 +171,7 @@ describe("a bad script", () => {
     expect(await failureOf(body, { agents: 20 })).toMatch(expected);
   });
 
-  it("is killed where the engine itself computes without end", async () => {
+  it("ScriptThread.T1 is killed where the engine itself computes without end", async () => {
     const { ScriptThread } = await import("../../../src/workspace/script-thread.ts");
     const settings = { args: null, seed: [1, 2, 3, 4], start: 0, total: null, calls: 1 };
     const thread = new ScriptThread('"a".repeat(1e7).indexOf("a".repeat(5e6) + "b");', settings, { timeout: 1_000 });
@@ -261,7 +261,7 @@ describe("a workflow that is cut off", () => {
     log(String(Math.random()));
     return [Date.now(), Math.random(), await agent("sum up " + found.join())];`);
 
-  it("goes on from every prefix of its record to the same end, and repeats no recorded call", async () => {
+  it("WorkflowRun.W1 ScriptThread.T2 continues from every prefix of its record to the same end, and repeats no recorded call", async () => {
     const { name, roles } = await openWorkflow(body, ports);
     const parts = { name, roles, seed: 1 };
     const journal = memoryJournal();
