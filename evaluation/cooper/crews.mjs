@@ -187,12 +187,13 @@ function inForks(crew, { watch, more, order }) {
   });
 }
 
-/** Opens the forks of all, without a model. */
-function opener(crew, watch) {
+/** Opens the forks of all, without a model, and puts the tasks on a board if there is one. */
+function opener(crew, { watch, tasks } = {}) {
   const open = defineAction({
     name: "Open",
     run: async (ctx) => {
       for (const fork of FORKS) await openFork(ctx.steps, crew.project, fork);
+      await tasks?.at(ctx).add(...crew.pair.features.map(({ number }) => ({ title: `Build feature ${number}` })));
       return watch === undefined ? "The copies of the repository are ready." : ctx.text;
     },
   });
@@ -224,7 +225,7 @@ function two(crew) {
   const order = (n, news) =>
     `\n\nYour colleague ${NAMES[1 - n]} builds another feature in a copy of the repository at the same time, and git merges both. Your messages:\n\n${texts(news)}`;
   const engineers = inForks(crew, { watch: ["Open"], order: (n, news) => order(n, news), more: [] });
-  return [...planners, agreed, opener(crew, ["Agree"]), ...engineers, merger(crew, { byWays: false })];
+  return [...planners, agreed, opener(crew, { watch: ["Agree"] }), ...engineers, merger(crew, { byWays: false })];
 }
 
 function merger(crew, { byWays }) {
@@ -244,9 +245,10 @@ function merger(crew, { byWays }) {
 
 /** Two agents side by side with a board and notes; an integrator merges what is green, and resolves what no way makes green. */
 function board(crew) {
-  const shared = ["board", "notes"].flatMap((name) => new Map(Object.entries(tools)).get(name)?.() ?? []);
+  const tasks = tools.board();
+  const shared = [tasks, tools.notes()];
   const order = (n) =>
-    `\n\nYour colleague ${NAMES[1 - n]} builds feature ${crew.pair.features[1 - n].number} in a copy of the repository at the same time. ${shared.length === 0 ? "" : "Claim your task on the board, and leave in the notes which functions you change and how. Read the notes before you change what both need. "}An integrator merges both.`;
+    `\n\nYour colleague ${NAMES[1 - n]} builds feature ${crew.pair.features[1 - n].number} in a copy of the repository at the same time. Claim your task on the board, and leave in the notes which functions you change and how. Read the notes before you change what both need. An integrator merges both.`;
   const numbers = crew.pair.features.map(({ number }) => number);
   const engineers = inForks(crew, { watch: ["Open"], more: shared, order });
   const task = (news) =>
@@ -268,7 +270,7 @@ function board(crew) {
     then,
     idle,
   });
-  return [opener(crew), ...engineers, merger(crew, { byWays: true }), repair];
+  return [opener(crew, { tasks }), ...engineers, merger(crew, { byWays: true }), repair];
 }
 
 /** The crews by their names. Each takes `pair`, `project`, `sandbox` and `digest`, and gives roles. */
