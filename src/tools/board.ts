@@ -6,7 +6,7 @@ import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { defined } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { BOARD_STEP, type BoardTask, TASK_KINDS, type TaskKind } from "../runtime/board/board.ts";
+import { BOARD_STEP, TASK_KINDS, type TaskKind } from "../runtime/board/board.ts";
 import { tasksText } from "../runtime/board/board-view.ts";
 import { type BoardAnswer, type BoardRequest, newTaskSchema } from "../runtime/board/decide.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
@@ -23,26 +23,21 @@ export interface BoardOptions extends Partial<CheckedPlace> {
   readonly tokens?: number;
 }
 
-/** The result of an operation: the tasks as they are now, or why it was refused, with the task as it is. */
-export type BoardResult =
-  | { readonly ok: true; readonly tasks: readonly BoardTask[] }
-  | { readonly ok: false; readonly why: string; readonly task?: BoardTask | undefined };
-
-/** The board of a run, as one role of it uses it in code. Each call is a recorded step. */
+/** The board of a run, as one role of it uses it in code. Each call is a recorded step; a refusal is an answer too. */
 export interface BoardAccess {
   /** Adds tasks, at most 100 at once. Their needs are tasks that are there, or others of the list. */
-  add(...tasks: readonly z.input<typeof newTaskSchema>[]): Promise<BoardResult>;
+  add(...tasks: readonly z.input<typeof newTaskSchema>[]): Promise<BoardAnswer>;
   /** Claims a task. Default: the first that is free and whose needs are done. */
-  claim(id?: string): Promise<BoardResult>;
+  claim(id?: string): Promise<BoardAnswer>;
   /** Ends a claimed task, if its checks are green. */
-  done(id: string, result?: string): Promise<BoardResult>;
-  giveBack(id: string, reason: string): Promise<BoardResult>;
+  done(id: string, result?: string): Promise<BoardAnswer>;
+  giveBack(id: string, reason: string): Promise<BoardAnswer>;
   /** Takes a task out of the flow until somebody reopens it. */
-  block(id: string, reason: string): Promise<BoardResult>;
-  reopen(id: string, reason?: string): Promise<BoardResult>;
-  task(id: string): Promise<BoardResult>;
+  block(id: string, reason: string): Promise<BoardAnswer>;
+  reopen(id: string, reason?: string): Promise<BoardAnswer>;
+  task(id: string): Promise<BoardAnswer>;
   /** Returns tasks in one state, at most 1,000. Default: 100 in any. */
-  tasks(o?: { readonly state?: TaskKind; readonly most?: number }): Promise<BoardResult>;
+  tasks(o?: { readonly state?: TaskKind; readonly most?: number }): Promise<BoardAnswer>;
   /** Returns the board as a prompt shows it. */
   show(): Promise<string>;
 }
@@ -121,7 +116,7 @@ export function board(options: BoardOptions = {}): BoardTool {
   });
   const opens = async (steps: StepPort): Promise<readonly string[]> => [
     ...(fork === undefined ? [] : [await begunFork(steps, fork)]),
-    textOf(await asked(steps, { op: "show", tokens })),
+    await shown(steps, { op: "show", tokens }),
   ];
   return Object.freeze({ ...tool, opens, at }) as BoardTool;
 }
@@ -136,22 +131,18 @@ export function asked(steps: StepPort, request: BoardRequest): Promise<BoardAnsw
   });
 }
 
-export function textOf(answer: BoardAnswer): string {
-  return answer.kind === "found" ? (answer.text ?? "") : "";
-}
-
-function resultOf(answer: BoardAnswer): BoardResult {
-  if (answer.kind === "refused") return { ok: false, why: answer.why, ...defined({ task: answer.task }) };
-  return { ok: true, tasks: answer.tasks ?? [] };
+export async function shown(steps: StepPort, request: BoardRequest): Promise<string> {
+  const answer = await asked(steps, request);
+  return answer.ok ? (answer.text ?? "") : answer.why;
 }
 
 function accessOf({ checks = {}, claims, tokens = TOKENS, ...place }: BoardOptions, ctx: Parameters<BoardTool["at"]>[0]): BoardAccess {
   const { steps } = ctx;
-  const ask = async (request: BoardRequest): Promise<BoardResult> => resultOf(await asked(steps, request));
+  const known = Object.keys(checks);
+  const ask = (request: BoardRequest): Promise<BoardAnswer> => asked(steps, request);
   return {
     async add(...tasks) {
-      const known = Object.keys(checks);
-      const wrong = tasks.flatMap((task) => task.checks ?? []).find((name) => !Object.hasOwn(checks, name));
+      const wrong = tasks.flatMap((task) => task.checks ?? []).find((name) => !known.includes(name));
       if (wrong !== undefined) return { ok: false, why: unknownCheck(wrong, known) };
       return ask({ op: "add", tasks: tasks.map((task) => ({ ...task, checks: task.checks?.length ? task.checks : known })) });
     },
@@ -160,10 +151,10 @@ function accessOf({ checks = {}, claims, tokens = TOKENS, ...place }: BoardOptio
       const found = await ask({ op: "task", id, own: true });
       const [task] = found.ok ? found.tasks : [];
       if (task === undefined) return found;
-      const green = task.checks.filter((name) => Object.hasOwn(checks, name));
+      const green = task.checks.filter((name) => known.includes(name));
       const { workspace, sandbox } = place;
-      if (workspace !== undefined && sandbox !== undefined && (green.length > 0 || place.fork !== undefined)) {
-        const commands = green.map((name) => checks[name] as Command);
+      if (workspace !== undefined && sandbox !== undefined && green.length > 0) {
+        const commands = green.flatMap((name) => (checks[name] === undefined ? [] : [checks[name]]));
         const why = await settledWork({ ...place, workspace, sandbox }, { commands, ...ctx, message: task.title });
         if (why !== undefined) return { ok: false, why: `Expected ${id} to pass its checks. ${why}`, task };
       }
@@ -174,7 +165,7 @@ function accessOf({ checks = {}, claims, tokens = TOKENS, ...place }: BoardOptio
     reopen: (id, reason) => ask({ op: "reopen", id, ...defined({ reason }) }),
     task: (id) => ask({ op: "task", id }),
     tasks: (o = {}) => ask({ op: "tasks", ...o }),
-    show: async () => textOf(await asked(steps, { op: "show", tokens })),
+    show: () => shown(steps, { op: "show", tokens }),
   };
 }
 

@@ -3,12 +3,11 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { defined } from "../kernel/value-kind.ts";
-import type { Note } from "../runtime/board/board.ts";
 import { noteText } from "../runtime/board/board-view.ts";
-import type { BoardAnswer, BoardRequest } from "../runtime/board/decide.ts";
+import type { BoardAnswer } from "../runtime/board/decide.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
-import { asked, textOf } from "./board.ts";
+import { asked, shown } from "./board.ts";
 import { stepsOf } from "./own-checks.ts";
 
 /** Options of {@link notes}. */
@@ -19,16 +18,11 @@ export interface NotesOptions {
   readonly tokens?: number;
 }
 
-/** The result of an operation: the note as it is now, or why it was refused, with the newest version of the note. */
-export type NoteResult =
-  | { readonly ok: true; readonly note: Note }
-  | { readonly ok: false; readonly why: string; readonly note?: Note | undefined };
-
 /** The notes of a run, as one role of it uses them in code. Each call is a recorded step. */
 export interface NotesAccess {
   /** @param version that which the role has read; default: the note is new */
-  write(name: string, text: string, version?: number): Promise<NoteResult>;
-  read(name: string): Promise<NoteResult>;
+  write(name: string, text: string, version?: number): Promise<BoardAnswer>;
+  read(name: string): Promise<BoardAnswer>;
   /** Returns the newest notes as a prompt shows them. */
   show(): Promise<string>;
 }
@@ -89,36 +83,23 @@ export function notes(options: NotesOptions = {}): NotesTool {
 }
 
 function accessOf({ longest = LONGEST, tokens = TOKENS }: NotesOptions, steps: StepPort): NotesAccess {
-  const ask = async (request: BoardRequest): Promise<NoteResult> => resultOf(await asked(steps, request));
   return {
     async write(name, text, version) {
       // The record does not get a text that is refused for its length.
-      if (text.length > longest)
-        return {
-          ok: false,
-          why: `Expected a note of at most ${longest} characters, got ${text.length}. Write it to a file, and note its name.`,
-        };
-      return ask({ op: "write", name, text, ...defined({ version }) });
+      if (text.length <= longest) return asked(steps, { op: "write", name, text, ...defined({ version }) });
+      return {
+        ok: false,
+        why: `Expected a note of at most ${longest} characters, got ${text.length}. Write it to a file, and note its name.`,
+      };
     },
-    read: (name) => ask({ op: "read", name }),
-    show: async () => textOf(await asked(steps, { op: "show notes", tokens })),
+    read: (name) => asked(steps, { op: "read", name }),
+    show: () => shown(steps, { op: "show notes", tokens }),
   };
 }
 
-function resultOf(answer: BoardAnswer): NoteResult {
-  if (answer.kind !== "refused" && answer.note !== undefined) return { ok: true, note: answer.note };
-  return {
-    ok: false,
-    why: answer.kind === "refused" ? answer.why : "There is no such note.",
-    ...defined({ note: "note" in answer ? answer.note : undefined }),
-  };
-}
-
-type NotesArguments = z.infer<typeof parameters>;
-
-async function ran(access: NotesAccess, { action, name = "", text = "", version }: NotesArguments): Promise<ToolResult> {
+async function ran(access: NotesAccess, { action, name = "", text = "", version }: z.infer<typeof parameters>): Promise<ToolResult> {
   if (action === "show") return toolOutput(await access.show());
   const answer = await (action === "read" ? access.read(name) : access.write(name, text, version));
-  if (answer.ok) return toolOutput(noteText(answer.note));
-  return toolFailure(answer.why, answer.note === undefined ? {} : { output: noteText(answer.note) });
+  const found = answer.note === undefined ? "" : noteText(answer.note);
+  return answer.ok ? toolOutput(found) : toolFailure(answer.why, found === "" ? {} : { output: found });
 }

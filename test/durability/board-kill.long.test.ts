@@ -35,7 +35,8 @@ test("no task is lost, done twice or owned by two, through 100 kills", { tags: [
   const ends = events.flatMap((event) => (event.type === "step.ended" && event.retry !== true ? [event] : []));
   expect(new Set(ends.map(({ act, key }) => `${act} ${key}`)).size).toBe(ends.length);
   const states = ends.flatMap(({ act, value }) => {
-    const { tasks = [] } = (value ?? {}) as Extract<BoardAnswer, { readonly kind: "changed" }>;
+    const { changed, tasks = [] } = (value ?? {}) as Partial<Extract<BoardAnswer, { readonly ok: true }>>;
+    if (changed !== true) return [];
     return tasks.flatMap(({ id, owner, state }) => (owner === undefined ? [] : [{ id, owner, kind: state.kind, role: act.split("#")[0] }]));
   });
   const [claims, dones] = ["claimed", "done"].map((kind) => states.filter((one) => one.kind === kind));

@@ -126,9 +126,9 @@ function followed(events: readonly RunEvent[]): RunState {
     if (event.type !== "step.ended" || event.retry === true) continue;
     expect(names.has(`${event.act} ${event.key}`)).toBe(false);
     names.add(`${event.act} ${event.key}`);
-    const { kind, tasks: [moved] = [] } = (event.value ?? {}) as { readonly kind?: string; readonly tasks?: readonly BoardTask[] };
+    const { changed, tasks: [moved] = [] } = (event.value ?? {}) as { readonly changed?: boolean; readonly tasks?: readonly BoardTask[] };
     // Whoever hears that a task is claimed or done is its owner.
-    if (kind === "changed" && moved?.owner !== undefined) expect(moved.owner).toBe(event.act.split("#")[0]);
+    if (changed === true && moved?.owner !== undefined) expect(moved.owner).toBe(event.act.split("#")[0]);
   }
   return state;
 }

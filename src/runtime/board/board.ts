@@ -29,13 +29,17 @@ const taskSchema = z.object({
 const noteSchema = z.object({ name: text, version: z.number(), by: text, text });
 
 /** The answer of a step that changed the board. The step's end is its record. */
-const changeSchema = z.object({ kind: z.literal("changed"), tasks: z.array(taskSchema).optional(), note: noteSchema.optional() });
+const changeSchema = z.object({
+  ok: z.literal(true),
+  changed: z.literal(true),
+  tasks: z.array(taskSchema),
+  note: noteSchema.optional(),
+});
 
 /** A task of a run's board. Plain JSON. */
 export type BoardTask = z.infer<typeof taskSchema>;
 /** A note of a run's scratchpad. Plain JSON. */
 export type Note = z.infer<typeof noteSchema>;
-export type BoardChange = z.infer<typeof changeSchema>;
 export type TaskKind = BoardTask["state"]["kind"];
 
 export const TASK_KINDS: readonly TaskKind[] = ["open", "claimed", "blocked", "done"];
@@ -118,10 +122,6 @@ export class Board {
     return kind === undefined ? this.#form.tasks.values() : this.#named(this.#form.byKind.get(kind));
   }
 
-  notes(): Iterable<Note> {
-    return this.#form.notes.values();
-  }
-
   /** Returns the tasks that any role can claim. */
   ready(): Iterable<BoardTask> {
     return this.#named(this.#form.ready);
@@ -146,7 +146,7 @@ export class Board {
   apply(answer: unknown): boolean {
     const { data } = changeSchema.safeParse(answer);
     if (data === undefined) return false;
-    for (const task of data.tasks ?? []) if (!this.#isDone(task.id)) this.#put(task);
+    for (const task of data.tasks) if (!this.#isDone(task.id)) this.#put(task);
     if (data.note !== undefined) this.#write(data.note);
     return true;
   }
@@ -223,15 +223,12 @@ function emptyForm(): BoardForm {
   };
 }
 
-function copied({ tasks, notes, byKind, ready, owned, unmet, dependants, recent }: BoardForm): BoardForm {
-  return {
-    ...{ tasks: new Map(tasks), notes: new Map(notes), byKind: copiedGroups(byKind), ready: new Set(ready), recent: new Set(recent) },
-    ...{ owned: copiedGroups(owned), unmet: new Map(unmet), dependants: copiedGroups(dependants) },
+function copied(form: BoardForm): BoardForm {
+  const copy = (value: unknown): unknown => {
+    if (value instanceof Set) return new Set(value);
+    return value instanceof Map ? new Map([...value].map(([key, member]) => [key, copy(member)])) : value;
   };
-}
-
-function copiedGroups<Key extends string>(groups: Groups<Key>): Groups<Key> {
-  return new Map([...groups].map(([key, ids]) => [key, new Set(ids)]));
+  return Object.fromEntries(Object.entries(form).map(([name, part]) => [name, copy(part)])) as unknown as BoardForm;
 }
 
 function addTo<Key extends string>(groups: Groups<Key>, key: Key, id: string): void {

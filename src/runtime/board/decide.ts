@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json } from "../../kernel/json.ts";
 import { nearestWord } from "../../kernel/known-options.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import type { Board, BoardChange, BoardTask, Note } from "./board.ts";
+import type { Board, BoardTask, Note } from "./board.ts";
 import { TASK_KINDS } from "./board.ts";
 import { notesView, tasksView } from "./board-view.ts";
 
@@ -60,13 +60,19 @@ const requestSchema = z.discriminatedUnion("op", [
 
 export type BoardRequest = z.input<typeof requestSchema>;
 type Request<Op extends BoardRequest["op"]> = Extract<z.infer<typeof requestSchema>, { readonly op: Op }>;
-export type NewTask = z.infer<typeof newTaskSchema>;
 
-/** `changed` has the entries as they are now. `refused` says why, with the newest form of the entry that was meant. Plain JSON. */
+/** The entries as they are now, or why an operation was refused, with the newest form of the entry that was meant. Plain JSON. */
 export type BoardAnswer =
-  | BoardChange
-  | { readonly kind: "refused"; readonly why: string; readonly task?: BoardTask; readonly note?: Note }
-  | { readonly kind: "found"; readonly tasks?: readonly BoardTask[]; readonly note?: Note; readonly text?: string };
+  | {
+      readonly ok: true;
+      /** The entries are new, or were changed by the operation. */
+      readonly changed?: true;
+      readonly tasks: readonly BoardTask[];
+      readonly note?: Note;
+      /** What a prompt shows. */
+      readonly text?: string;
+    }
+  | { readonly ok: false; readonly why: string; readonly task?: BoardTask; readonly note?: Note };
 
 /** Returns the answer to a request of a role. */
 export function decided(board: Board, by: string, asked: unknown): BoardAnswer & Json {
@@ -88,16 +94,16 @@ function answerTo(board: Board, by: string, request: z.infer<typeof requestSchem
     case "claim":
       return claimed(board, by, request);
     case "tasks":
-      return { kind: "found", tasks: first(board.tasks(request.state), request.most ?? MOST_ADDED) };
+      return { ok: true, tasks: first(board.tasks(request.state), request.most ?? MOST_ADDED) };
     case "show":
-      return { kind: "found", text: tasksView(board, by, request.tokens) };
+      return { ok: true, tasks: [], text: tasksView(board, by, request.tokens) };
     case "show notes":
-      return { kind: "found", text: notesView(board, request.tokens) };
+      return { ok: true, tasks: [], text: notesView(board, request.tokens) };
     case "write":
       return written(board, by, request);
     case "read": {
       const note = board.note(request.name);
-      if (note !== undefined) return { kind: "found", note };
+      if (note !== undefined) return { ok: true, tasks: [], note };
       return refused(
         `Expected the name of a note, but there is no ${request.name}.${nearText(request.name, namesOf(board.recentNotes()))}`,
       );
@@ -106,7 +112,7 @@ function answerTo(board: Board, by: string, request: z.infer<typeof requestSchem
       const task = board.task(request.id);
       if (task === undefined) return unknown(board, request.id);
       if (request.op !== "task") return moved(by, task, request);
-      return (request.own === true ? notOwn(by, task) : undefined) ?? { kind: "found", tasks: [task] };
+      return (request.own === true ? notOwn(by, task) : undefined) ?? { ok: true, tasks: [task] };
     }
   }
 }
@@ -126,7 +132,7 @@ function added(board: Board, by: string, { tasks }: Request<"add">): BoardAnswer
   for (const { id: given, title, needs, owner, checks } of tasks) {
     const name = given ?? free();
     const known = board.task(name);
-    if (known !== undefined) return { ...refused(`Expected a new id, but there is a task ${name} already.`), task: known };
+    if (known !== undefined) return refused(`Expected a new id, but there is a task ${name} already.`, known);
     if (ids.has(name)) return refused(`Expected each id once, got ${name} twice.`);
     ids.add(name);
     made.push({
@@ -143,7 +149,7 @@ function added(board: Board, by: string, { tasks }: Request<"add">): BoardAnswer
   if (missing !== undefined) return unknown(board, missing, ids);
   const circle = circleIn(made);
   if (circle !== undefined) return refused(`Expected tasks that do not wait for each other, got the circle ${circle.join(" -> ")}.`);
-  return { kind: "changed", tasks: made };
+  return { ok: true, changed: true, tasks: made };
 }
 
 /** Returns ids that need each other in a circle. A task that is there needs none of the new ones. */
@@ -173,18 +179,18 @@ function claimed(board: Board, by: string, { id: wanted, most = Infinity }: Requ
   const task = wanted === undefined ? (own.find((one) => isOpen(board, one)) ?? first(board.ready(), 1)[0]) : board.task(wanted);
   if (task === undefined) return wanted === undefined ? refused(nothingText(board)) : unknown(board, wanted);
   const { owner = by, state, id: name } = task;
-  if (state.kind === "done") return { ...refused(`Expected a task to do, but ${name} is done, by ${owner}.`), task };
-  if (owner !== by) return { ...refused(`Expected a task without an owner, but ${name} belongs to ${owner}.`), task };
+  if (state.kind === "done") return refused(`Expected a task to do, but ${name} is done, by ${owner}.`, task);
+  if (owner !== by) return refused(`Expected a task without an owner, but ${name} belongs to ${owner}.`, task);
   // It has been claimed before: the answer is the same.
-  if (state.kind === "claimed") return { kind: "changed", tasks: [task] };
-  if (state.kind === "blocked") return { ...refused(`Expected an open task, but ${name} is blocked: ${state.reason}`), task };
+  if (state.kind === "claimed") return changed(task);
+  if (state.kind === "blocked") return refused(`Expected an open task, but ${name} is blocked: ${state.reason}`, task);
   const unmet = board.unmet(task);
-  if (unmet.length > 0) return { ...refused(`Expected a task whose needs are done, but ${name} waits for ${unmet.join(", ")}.`), task };
+  if (unmet.length > 0) return refused(`Expected a task whose needs are done, but ${name} waits for ${unmet.join(", ")}.`, task);
   if (claims.length >= most)
     return refused(
       `Expected at most ${most} claimed at once, but ${by} has ${claims.map((one) => one.id).join(", ")}. End or give back one.`,
     );
-  return { kind: "changed", tasks: [{ ...task, owner: by, state: { kind: "claimed" } }] };
+  return changed({ ...task, owner: by, state: { kind: "claimed" } });
 }
 
 function isOpen(board: Board, task: BoardTask): boolean {
@@ -200,7 +206,7 @@ function moved(by: string, task: BoardTask, request: Request<"done" | "give back
   const { owner, ...free } = task;
   const { id: name, state } = task;
   if (request.op === "reopen") {
-    if (state.kind !== "blocked") return { ...refused(`Expected a blocked task, but ${name} is ${state.kind}.`), task };
+    if (state.kind !== "blocked") return refused(`Expected a blocked task, but ${name} is ${state.kind}.`, task);
     return changed({ ...free, state: { kind: "open", reason: request.reason ?? state.reason } });
   }
   const other = request.op === "block" && owner === undefined && state.kind === "open" ? undefined : notOwn(by, task);
@@ -209,7 +215,7 @@ function moved(by: string, task: BoardTask, request: Request<"done" | "give back
   if (request.op === "block") return changed({ ...free, state: { kind: "blocked", reason: request.reason } });
   const red = task.checks.filter((check) => request.green?.includes(check) !== true);
   if (red.length > 0)
-    return { ...refused(`Expected the checks of ${name} to be green, but these were not run or failed: ${red.join(", ")}.`), task };
+    return refused(`Expected the checks of ${name} to be green, but these were not run or failed: ${red.join(", ")}.`, task);
   return changed({ ...task, state: { kind: "done", ...(request.result === undefined ? {} : { result: request.result }) } });
 }
 
@@ -217,27 +223,25 @@ function notOwn(by: string, task: BoardTask): BoardAnswer | undefined {
   const { id: name, owner, state } = task;
   if (owner === by && state.kind === "claimed") return undefined;
   const whose = owner === undefined ? "" : state.kind === "open" ? `, for ${owner}` : ` by ${owner}`;
-  return { ...refused(`Expected a task that ${by} has claimed, but ${name} is ${state.kind}${whose}.`), task };
+  return refused(`Expected a task that ${by} has claimed, but ${name} is ${state.kind}${whose}.`, task);
 }
 
 function written(board: Board, by: string, { name, text, version }: Request<"write">): BoardAnswer {
   const note = board.note(name);
   if (note === undefined && board.noteCount >= MOST_ENTRIES) return refused(`Expected at most ${MOST_ENTRIES} notes, got one more.`);
   const now = note?.version ?? 0;
-  if ((version ?? 0) === now) return { kind: "changed", note: { name, version: now + 1, by, text } };
+  if ((version ?? 0) === now) return { ok: true, changed: true, tasks: [], note: { name, version: now + 1, by, text } };
   const why = `Expected the version of ${name} that is the newest, ${now}, got ${version ?? "none"}. Read it, put both together, and write again with its version.`;
-  return {
-    ...refused(note === undefined ? `Expected no version for a new note, got ${version} for ${name}.` : why),
-    ...(note && { note }),
-  };
+  if (note === undefined) return refused(`Expected no version for a new note, got ${version} for ${name}.`);
+  return { ok: false, why, note };
 }
 
 function changed(task: BoardTask): BoardAnswer {
-  return { kind: "changed", tasks: [task] };
+  return { ok: true, changed: true, tasks: [task] };
 }
 
-function refused(why: string): { readonly kind: "refused"; readonly why: string } {
-  return { kind: "refused", why };
+function refused(why: string, task?: BoardTask): BoardAnswer {
+  return { ok: false, why, ...(task && { task }) };
 }
 
 function unknown(board: Board, wanted: string, others: Iterable<string> = []): BoardAnswer {
