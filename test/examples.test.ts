@@ -266,7 +266,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   "49-guards": ["denied", "ok", "It comes. I charged (a card).", "Go left, please.", "failed GUARD_REFUSED"],
   "50-steps": ["finished in 2 rounds: Use tabs.", "cold, warm", "the page /prices after 3 tries"],
   "51-prompts": [/^└[─┴]+┘$/, /^careful is right more often by 0\.\d\d \(0\.\d\d to 0\.\d\d\), p = 0\.0\d\d$/],
-  "53-workflow": [/^at most 16 calls and \$0\.\d+$/, /it adds twice.*kept 1 of 2/],
+  "54-workflow": [/^at most 16 calls and \$0\.\d+$/, /it adds twice.*kept 1 of 2/],
   "52-files": [
     "The sales rose.",
     "report.pdf application/pdf 19",

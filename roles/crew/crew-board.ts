@@ -1,7 +1,7 @@
 import type { Tool } from "../../src/agent/index.ts";
 import { board, notes } from "../../src/tools/index.ts";
 import { type FileWorkspace, type ForkedProject, workspaceForks } from "../../src/workspace/index.ts";
-import { given } from "./crew-names.ts";
+import { withValues } from "./crew-names.ts";
 import type { CrewRole, CrewSpec } from "./crew-spec.ts";
 import type { CrewViews } from "./declared-action.ts";
 import type { CrewPorts } from "./open-crew.ts";
@@ -25,10 +25,10 @@ export function sharedOf({ board: tasks, notes: pad, roles = [], reserve = [] }:
   const project = (): ForkedProject => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
   const names = [...roles, ...reserve].map(({ name }) => name);
   const boardIn = ({ workspace: folder, sandbox, fork }: Place) =>
-    tasks && board({ workspace: folder, sandbox, ...given({ fork }), ...(tasks === true ? {} : given(tasks)) });
-  const [shown, shared] = [boardIn(ports), pad && notes(pad === true ? {} : given(pad))];
+    tasks && board({ workspace: folder, sandbox, ...withValues({ fork }), ...(tasks === true ? {} : withValues(tasks)) });
+  const [shown, shared] = [boardIn(ports), pad && notes(pad === true ? {} : withValues(pad))];
   return {
-    views: given({
+    views: withValues({
       board: shown && ((ctx) => shown.at(ctx).show()),
       notes: shared && ((ctx) => shared.at(ctx).show()),
     }),

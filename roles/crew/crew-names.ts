@@ -26,7 +26,7 @@ export function withMeetings<R extends CrewRole>(role: R, { meetings = [] }: Pic
 type Given<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
 
 /** The members that have a value: options of a role are left out rather than undefined. */
-export function given<T extends object>(members: T): Given<T> {
+export function withValues<T extends object>(members: T): Given<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 

@@ -4,7 +4,7 @@ import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { type SharedParts, sharedOf } from "./crew-board.ts";
-import { causesOf, CrewSchema, given, modeOf, watchOf, withMeetings } from "./crew-names.ts";
+import { causesOf, CrewSchema, modeOf, watchOf, withMeetings, withValues } from "./crew-names.ts";
 import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
 import { meetingReactions } from "./meetings.ts";
@@ -99,7 +99,7 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
 function roleOf(role: CrewRole, shared: SharedParts, meetings: readonly Reaction[]): Role {
   const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
   const milliseconds = timeout === undefined ? undefined : timeout * 1_000;
-  const optional = given({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
+  const optional = withValues({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
   const reactMode = modeOf(role);
   const called = meetings.flatMap(({ on }) => on as string | readonly string[]);
   const isOnlyThere = meetings.length > 0 && (role.actions ?? []).length === 0;
@@ -119,9 +119,9 @@ function agentParts(role: CrewRole, shared: SharedParts): Pick<RoleOptions, "too
   const { workspace, sandbox } = ports;
   const known = [...manusTools(ports), pythonTool({ workspace, sandbox })];
   const tools = CREW_TOOLS.filter((name) => named.includes(name)).flatMap((name) => known.filter((tool) => tool.name === name));
-  const done = checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks, ...given({ fork }) })];
+  const done = checks === undefined ? [] : [checkedDoneTool({ workspace, sandbox, checks, ...withValues({ fork }) })];
   const permissions = { rules: allow.map((tool) => ({ tool, decide: "allow" as const })) };
   const guarded = checks === undefined ? {} : { toolChoice: "required" as const, terminate: false };
-  const agent = { permissions, ...guarded, ...given({ systemPrompt: instructions }) };
+  const agent = { permissions, ...guarded, ...withValues({ systemPrompt: instructions }) };
   return { tools: [...tools, ...shared.tools(place), ...done], agent, actions: actions.map((action) => declaredAction(action, undefined)) };
 }

@@ -128,13 +128,13 @@ describe("a hand-off", () => {
       execute: async () => (await run.retire("Rita"), "seen"),
     });
     const rita = defineRole({ name: "Rita", profile: "Clerk", reactMode: "agent", watch: [] });
-    const desk = defineRole({ name: "Desk", tools: [look, handoff("Clerk")] });
+    const clerks = defineRole({ name: "Desk", tools: [look, handoff("Clerk")] });
     const model = scriptedModel([
       calls(call("look", {}, "a")),
       calls(call("transfer_to_Clerk", { reason: "a refund" }, "b")),
       "You get it.",
     ]);
-    const team = new Team({ roles: [desk, rita], model });
+    const team = new Team({ roles: [clerks, rita], model });
     const run = team.run("Refund?");
     const { status, error, output } = await run.result;
     expect([status, error?.code, output?.content]).toEqual(["failed", "ADDRESS_UNKNOWN", undefined]);

@@ -30,7 +30,7 @@ export function talkLines({ message, to }: Pick<Sent, "message" | "to">, { style
 }
 
 /** Returns the speech of a message; without one, the first paragraph that is no heading. */
-export function spokenText({ speech, content, causeBy }: Pick<Message, "speech" | "content" | "causeBy">): string {
+function spokenText({ speech, content, causeBy }: Pick<Message, "speech" | "content" | "causeBy">): string {
   if (speech !== undefined) return shown(speech);
   const paragraph = content.split(/\n\s*\n/).find((part) => part.trim() !== "" && !/^\s*(?:#|```|[{[|])/.test(part));
   return paragraph === undefined ? `(${shown(causeBy, 60)})` : shown(paragraph, LONGEST);

@@ -15,9 +15,9 @@ import { notesView, tasksView } from "./board-view.ts";
  */
 
 /** Tasks, and notes, of a run. */
-export const MOST_ENTRIES = 10_000;
+const MOST_ENTRIES = 10_000;
 /** Characters that a note can have at most, whatever limit its tool has. */
-export const LONGEST_NOTE = 100_000;
+const LONGEST_NOTE = 100_000;
 const MOST_ADDED = 100;
 const MOST_LISTED = 1_000;
 const LONGEST_TEXT = 4_000;
