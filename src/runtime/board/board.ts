@@ -1,48 +1,62 @@
-import { z } from "zod";
+import { aNumber, aText, fits, listOf, object, orNothing, type Shape } from "../../kernel/argument.ts";
 
 /** The kind of the steps that read and change the board of a run. The runtime decides their answers itself. */
 export const BOARD_STEP = "board";
 
-const text = z.string();
-
-const stateSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("open"), reason: text.optional() }),
-  z.object({ kind: z.literal("claimed") }),
-  z.object({ kind: z.literal("blocked"), reason: text }),
-  z.object({ kind: z.literal("done"), result: text.optional() }),
-]);
-
-const taskSchema = z.object({
-  id: text,
-  title: text,
-  /** The role that added it. */
-  by: text,
-  /** The role that it belongs to: no other one can claim it. */
-  owner: text.optional(),
-  /** Ids of the tasks that must be done before it is claimed. */
-  needs: z.array(text),
-  /** Names of the checks that must be green before it is done. */
-  checks: z.array(text),
-  state: stateSchema,
-});
-
-const noteSchema = z.object({ name: text, version: z.number(), by: text, text });
-
-/** The answer of a step that changed the board. The step's end is its record. */
-const changeSchema = z.object({
-  ok: z.literal(true),
-  changed: z.literal(true),
-  tasks: z.array(taskSchema),
-  note: noteSchema.optional(),
-});
-
 /** A task of a run's board. Plain JSON. */
-export type BoardTask = z.infer<typeof taskSchema>;
+export interface BoardTask {
+  readonly id: string;
+  readonly title: string;
+  /** The role that added it. */
+  readonly by: string;
+  /** The role that it belongs to: no other one can claim it. */
+  readonly owner?: string | undefined;
+  /** Ids of the tasks that must be done before it is claimed. */
+  readonly needs: readonly string[];
+  /** Names of the checks that must be green before it is done. */
+  readonly checks: readonly string[];
+  readonly state:
+    | { readonly kind: "open"; readonly reason?: string | undefined }
+    | { readonly kind: "claimed" }
+    | { readonly kind: "blocked"; readonly reason: string }
+    | { readonly kind: "done"; readonly result?: string | undefined };
+}
+
 /** A note of a run's scratchpad. Plain JSON. */
-export type Note = z.infer<typeof noteSchema>;
+export interface Note {
+  readonly name: string;
+  readonly version: number;
+  readonly by: string;
+  readonly text: string;
+}
+
 export type TaskKind = BoardTask["state"]["kind"];
 
 export const TASK_KINDS: readonly TaskKind[] = ["open", "claimed", "blocked", "done"];
+
+// The page of the inspector folds the board too, and has no schemas.
+const maybe = orNothing(aText);
+const STATES: Readonly<Record<TaskKind, Shape>> = {
+  open: object("open", { reason: maybe }),
+  claimed: object("claimed"),
+  blocked: object("blocked", { reason: aText }),
+  done: object("done", { result: maybe }),
+};
+const texts = listOf(aText);
+const aState: Shape = {
+  says: "a state",
+  fits: (value) => TASK_KINDS.some((kind) => (value as BoardTask["state"]).kind === kind && STATES[kind].fits(value)),
+};
+const aTask = object("a task", { id: aText, title: aText, by: aText, owner: maybe, needs: texts, checks: texts, state: aState });
+const aNote = object("a note", { name: aText, version: aNumber, by: aText, text: aText });
+const isTrue: Shape = { says: "true", fits: (value) => value === true };
+
+/** The answer of a step that changed the board. The step's end is its record. */
+interface BoardChange {
+  readonly tasks: readonly BoardTask[];
+  readonly note?: Note;
+}
+const aChange = object("a change", { ok: isTrue, changed: isTrue, tasks: listOf(aTask), note: orNothing(aNote) });
 
 /** Names of notes that are listed without a search. */
 const RECENT = 100;
@@ -144,10 +158,10 @@ export class Board {
 
   /** Applies the answer of a step. Returns whether it is a change. The record may be another program's, or erased, so nothing is taken on trust. */
   apply(answer: unknown): boolean {
-    const { data } = changeSchema.safeParse(answer);
-    if (data === undefined) return false;
-    for (const task of data.tasks) if (!this.#isDone(task.id)) this.#put(task);
-    if (data.note !== undefined) this.#write(data.note);
+    if (!fits(answer, aChange)) return false;
+    const { tasks, note } = answer as BoardChange;
+    for (const task of tasks) if (!this.#isDone(task.id)) this.#put(task);
+    if (note !== undefined) this.#write(note);
     return true;
   }
 

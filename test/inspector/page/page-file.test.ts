@@ -7,6 +7,7 @@ import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
 import { filesBelow, root } from "../../architecture/read-house.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runInNewContext } from "node:vm";
 import { eventsOf } from "../../team/recorded.ts";
 import { sampleRun } from "./sample-run.ts";
 
@@ -49,6 +50,16 @@ describe("the page of the inspector", () => {
     }
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
     expect(page).not.toMatch(/<(?:script|img|link|iframe)[^>]*\s(?:src|href)="(?!data:)/);
+  });
+
+  it("starts without schemas, which it does not have", () => {
+    const [, script = ""] = /<script type="module">([^]*)<\/script>/.exec(page) ?? [];
+    const document = { querySelector: () => null, documentElement: { dataset: {} } };
+    const place = { document, location: { hash: "", href: "http://127.0.0.1/" }, addEventListener: () => undefined };
+    const nothing = { fetch: () => Promise.reject(new Error("There is no server.")), setTimeout: () => 0, performance };
+    const given = { ...place, ...nothing, URL, URLSearchParams, TextEncoder, TextDecoder, AbortController, structuredClone };
+    expect(script).not.toBe("");
+    expect(() => runInNewContext(script, given)).not.toThrow();
   });
 
   it("says that it reads before its script runs, which stands behind the runs", () => {
