@@ -3,7 +3,7 @@ import { Agent, type AgentResult } from "../../src/agent/index.ts";
 import { type ActionContext, type ChatModel, ControlError, type Json, OutputError, StepError } from "../../src/index.ts";
 import { answerSchema } from "../../src/tools/answer-schema.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
-import { type ForkedProject, openFork, removeFork, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
+import { type ForkedProject, openFork, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import type { CREW_TOOLS } from "./crew-spec.ts";
 
 type StepOfAgent = Parameters<ActionContext["steps"]["step"]>[1] extends (door: infer Door) => unknown ? Door : never;
@@ -107,10 +107,17 @@ export async function runAgent(ctx: ActionContext, agents: WorkflowAgents, call:
   return endOf(await run.result, schema !== undefined && schema !== null, ctx.clock.now());
 }
 
-/** A fork that an earlier run left is none of this one. */
+/**
+ * A fork that another run left is none of this one. It is removed once: where the run goes on after a crash, the fork has the version of the
+ * project that its agent began with.
+ */
 async function freshFork({ project }: WorkflowAgents, call: AgentCall, door: StepOfAgent): Promise<Workspace> {
-  await removeFork(door, project(), forkOf(call));
-  return openFork(door, project(), forkOf(call));
+  const [forked, name] = [project(), forkOf(call)];
+  await door.step({ kind: "step", name: "clear fork", request: { name }, fresh: true }, async ({ mode, signal }) => {
+    if (mode === "live") await forked.forks.remove(name, signal);
+    return null;
+  });
+  return openFork(door, forked, name);
 }
 
 function toolsIn({ workspace, tools: named, checks, sandbox, search, web }: WorkflowAgents, folder: Workspace) {
