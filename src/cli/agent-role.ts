@@ -23,7 +23,7 @@ export interface AgentRoleParts extends MachineOptions {
  */
 export function agentRole(settings: AgentSettings, { more = [], say = () => {}, ...ports }: AgentRoleParts): Role {
   const { tools: named, allow, steps: maxSteps, plan = false } = settings;
-  const tools = [...manusTools(ports).filter(({ name }) => named.includes(name)), ...more];
+  const tools = [...manusTools({ workspace: ports.workspace, sandbox: ports.sandbox }).filter(({ name }) => named.includes(name)), ...more];
   knownTools(
     "--allow",
     allow,
