@@ -266,7 +266,6 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   "49-guards": ["denied", "ok", "It comes. I charged (a card).", "Go left, please.", "failed GUARD_REFUSED"],
   "50-steps": ["finished in 2 rounds: Use tabs.", "cold, warm", "the page /prices after 3 tries"],
   "51-prompts": [/^└[─┴]+┘$/, /^careful is right more often by 0\.\d\d \(0\.\d\d to 0\.\d\d\), p = 0\.0\d\d$/],
-  "54-workflow": [/^at most 16 calls and \$0\.\d+$/, /it adds twice.*kept 1 of 2/],
   "52-files": [
     "The sales rose.",
     "report.pdf application/pdf 19",
@@ -275,6 +274,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "table.csv",
   ],
   "53-board": ["dough: done", "oven: done", "bake: done", "Bake the bread: no trouble."],
+  "54-workflow": [/^at most 16 calls and \$0\.\d+$/, /it adds twice.*kept 1 of 2/],
   "ports/agent-tool": ["Here it is: The sea is wide."],
   "ports/airline": ["Questions: One bag of 23 kg.", "Seats: You sit on 12A."],
   "ports/analysis": ["Rome: 12"],
