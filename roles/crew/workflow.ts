@@ -71,6 +71,11 @@ const CALLS_OF_TYPED = 3;
  */
 export async function openWorkflow(script: string, options: WorkflowOptions): Promise<Crew> {
   checkKnownOptions("openWorkflow", options, workflowOptions);
+  if (typeof options !== "object" || options === null)
+    throw new UsageError(
+      "ARGUMENT_INVALID",
+      "Expected the options of openWorkflow, got none. Write openWorkflow(script, { workspace, sandbox }).",
+    );
   const { file = "the workflow", agents: most = AGENTS, concurrency = CONCURRENCY, tokens, ...given } = options;
   const { name, description, body, agents: counted = most } = await readWorkflow(script, file);
   const { tools = [], allow = [], checks = [], models = {}, steps = STEPS, workspace } = given;

@@ -89,7 +89,7 @@ export const shelves: Readonly<Record<string, Door>> = {
       ...{
         ...machine(),
         search: [whole({ name: "s", search() {} })],
-        web: { allow: ["a"] },
+        web: false,
         file: "w.js",
         tools: ["look"],
         allow: ["look"],
