@@ -49,7 +49,7 @@ const TurnSchema = z.object({
   kind: z.literal("turn"),
   phase: z.enum(["speak", "vote"]),
   round: z.number(),
-  /** What the meeting is about: the news that called it. */
+  /** The news that called the meeting. */
   about: z.string(),
   asked: z.array(z.string()),
   minutes: z.array(EntrySchema),

@@ -6,12 +6,12 @@ import type { CrewRole, CrewSpec } from "./crew-spec.ts";
 import type { CrewViews } from "./declared-action.ts";
 import type { CrewPorts } from "./open-crew.ts";
 
-/** Where an agent works: the project, or a fork of it. */
+/** The folder in which an agent works: the project, or a fork of it. */
 interface Place extends CrewPorts {
   readonly fork?: { readonly project: ForkedProject; readonly name: string; readonly author: string };
 }
 
-/** What the roles of a crew share. */
+/** The parts that the roles of a crew share. */
 export interface SharedParts {
   readonly views: CrewViews;
   tools(place: Place): readonly Tool[];

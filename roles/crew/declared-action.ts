@@ -45,7 +45,7 @@ export const SaidSchema: z.ZodType<Said> = z.object({ said: z.record(z.string(),
 
 type Said = { said: Record<string, number> };
 
-/** What the roles of a crew share, as prompts show it by {{board}} and {{notes}}. */
+/** The board and the notes of a crew, as prompts show them by {{board}} and {{notes}}. */
 export type CrewViews = Readonly<Record<string, ((ctx: RoleContext) => Promise<string>) | undefined>>;
 
 /**

@@ -64,7 +64,7 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }), calls);
 }
 
-/** What the tools of a role say before it begins: the shared board, its own copy of the project. */
+/** The introductions of the tools of a role: the shared board, its own copy of the project. */
 async function opened<S>({ tools = [] }: Role<S>, rc: RoleContext<S>): Promise<readonly string[]> {
   // Two tools may say the same of the place where both work.
   const texts = new Set<string>();

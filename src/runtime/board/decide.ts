@@ -69,7 +69,7 @@ export type BoardAnswer =
       readonly changed?: true;
       readonly tasks: readonly BoardTask[];
       readonly note?: Note;
-      /** What a prompt shows. */
+      /** The form that a prompt shows. */
       readonly text?: string;
     }
   | { readonly ok: false; readonly why: string; readonly task?: BoardTask; readonly note?: Note };

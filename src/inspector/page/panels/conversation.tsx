@@ -115,7 +115,7 @@ function Said({ run, talk, hues, sent }: TalkProps & { readonly sent: SentFact }
   );
 }
 
-/** What a message says to people, and on request the document in it. */
+/** The speech of a message, and on request the document in it. */
 function Words({ run, sent: { index, message } }: { readonly run: OpenRun; readonly sent: SentFact }) {
   const isOpen = useSignal(false);
   const { id, speech, content } = message;

@@ -9,7 +9,7 @@ import { Badge, type Sign } from "../status.tsx";
 
 type Delivery = NonNullable<RunOutcome["delivery"]>;
 
-/** What the run has come to: a company's delivery with its evidence, or else what it gave out. */
+/** The result of a run: a company's delivery with its evidence, or else its output. */
 export function Result({ run }: { readonly run: OpenRun }) {
   const shown = run.shown.value;
   const { ledger, phase, clock, tick } = run.timeline.stateAt(shown);
