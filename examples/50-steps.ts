@@ -51,11 +51,13 @@ console.log(rated.output?.content); // cold, warm
 let tries = 0;
 const Fetch = defineAction({
   name: "Fetch",
-  run: ({ text }) => {
-    tries += 1;
-    if (tries < 3) throw new Error("503 Service Unavailable");
-    return `the page ${text}`;
-  },
+  run: (ctx) =>
+    // A step is recorded, so a replay fetches nothing.
+    ctx.step("fetch", { path: ctx.text }, async () => {
+      tries += 1;
+      if (tries < 3) throw new Error("503 Service Unavailable");
+      return `the page ${ctx.text}`;
+    }),
 });
 const fetcher = defineRole({ name: "Fay", actions: [Fetch], onFailure: retry(2) }); // retry(2, "skip") continues without it
 const fetched = await new Team({ roles: [fetcher] }).run("/prices").result;

@@ -58,14 +58,15 @@ function contents(root: string): Readonly<Record<string, string>> {
 }
 
 describe("a replay of each example", () => {
-  const runs: { readonly team: Team; readonly run: Run }[] = [];
+  const runs: { readonly team: Team; readonly run: Run; readonly again: Parameters<Team["replay"]>[1] }[] = [];
   beforeEach(() => {
     runs.length = 0;
     vi.spyOn(console, "log").mockImplementation(() => {});
     const run = Team.prototype.run;
     vi.spyOn(Team.prototype, "run").mockImplementation(function (this: Team, ...given: Parameters<Team["run"]>) {
       const started = run.apply(this, given);
-      runs.push({ team: this, run: started });
+      const { context } = given[1] ?? {};
+      runs.push({ team: this, run: started, again: context === undefined ? {} : { context } });
       return started;
     });
   });
@@ -79,10 +80,10 @@ describe("a replay of each example", () => {
   )("%s makes no call and tells the same", { tags: "kill" }, async (file) => {
     await import(`../../examples/${file}`);
     expect(runs.length).toBeGreaterThan(0);
-    for (const { team, run } of runs) {
+    for (const { team, run, again: terms } of runs) {
       await run.result;
       const recorded = await eventsOf(team.journal, run.id);
-      const again = team.replay(run.id);
+      const again = team.replay(run.id, terms);
       if (recorded.some(({ type }) => type === "run.erased")) {
         expect((await again.result).error?.code).toBe("TEXT_ERASED");
         continue;
