@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Action, type ActionContext, defineAction, type Message } from "../src/index.ts";
+import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
 import { shortened } from "./markdown.ts";
 import { asSpeech, parted } from "./prompt.ts";
 
@@ -25,6 +25,8 @@ export interface MeetingTerms {
   readonly objections: number;
   readonly decide: (typeof DECISIONS)[number];
   readonly otherwise: (typeof OTHERWISE)[number];
+  /** The moderator acts on the decision too. */
+  readonly isForModerator: boolean;
 }
 
 const ACTS = ["propose", "support", "object", "estimate", "ask", "answer", "pass"] as const;
@@ -272,7 +274,8 @@ class Decider {
     };
     const spoken = speech ?? spokenDecision(payload, taken);
     const content = `${this.#terms.name}: ${decision ?? "no decision"}`;
-    return ctx.message(content, { instructContent: payload, speech: spoken });
+    const sendTo = this.#terms.isForModerator ? [ROUTE_TO_ALL, ROUTE_TO_SELF] : [ROUTE_TO_ALL];
+    return ctx.message(content, { instructContent: payload, speech: spoken, sendTo });
   }
 }
 

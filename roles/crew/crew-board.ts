@@ -14,12 +14,15 @@ interface Place extends CrewPorts {
 /** The parts that the roles of a crew share. */
 export interface SharedParts {
   readonly views: CrewViews;
+  readonly board: ReturnType<typeof board> | undefined;
   tools(place: Place): readonly Tool[];
   /** A workspace that is not on disk is refused when the agent begins. */
   placeOf(role: CrewRole): Place;
 }
 
-export function sharedOf({ board: tasks, notes: pad, roles = [], reserve = [] }: CrewSpec, ports: CrewPorts): SharedParts {
+/** A process keeps its work on the board. */
+export function sharedOf(crew: CrewSpec, ports: CrewPorts): SharedParts {
+  const { process, board: tasks = process && true, notes: pad, roles = [], reserve = [] } = crew;
   const { workspace } = ports;
   let made: ForkedProject | undefined;
   const project = (): ForkedProject => (made ??= { workspace, forks: workspaceForks({ workspace: workspace as FileWorkspace }) });
@@ -28,6 +31,7 @@ export function sharedOf({ board: tasks, notes: pad, roles = [], reserve = [] }:
     tasks && board({ workspace: folder, sandbox, ...withValues({ fork }), ...(tasks === true ? {} : withValues(tasks)) });
   const [shown, shared] = [boardIn(ports), pad && notes(pad === true ? {} : withValues(pad))];
   return {
+    board: shown,
     views: withValues({
       board: shown && ((ctx) => shown.at(ctx).show()),
       notes: shared && ((ctx) => shared.at(ctx).show()),

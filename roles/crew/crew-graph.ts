@@ -166,7 +166,10 @@ function unheardIn(workers: readonly Worker[], links: readonly Link[]): CrewGrap
   const watched = new Set(workers.flatMap(({ role }) => role.watch));
   return workers.flatMap((worker) =>
     worker.says
-      .filter(({ cause, to }) => to !== "any" && !watched.has(cause) && !heard.has(`${worker.id}\n${cause}`))
+      .filter(
+        ({ cause, to }) =>
+          to !== "any" && to?.includes(ROUTE_TO_NONE) !== true && !watched.has(cause) && !heard.has(`${worker.id}\n${cause}`),
+      )
       .map(({ cause }) => ({ worker, cause })),
   );
 }

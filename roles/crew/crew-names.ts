@@ -1,6 +1,14 @@
 import type { z } from "zod";
 import { UserFeedback, UserRequirement } from "../../src/index.ts";
-import { type CrewAction, crewForm, type CrewMeeting, type CrewRole, type CrewSpec } from "./crew-spec.ts";
+import {
+  type CrewAction,
+  type CrewField,
+  crewForm,
+  type CrewMeeting,
+  type CrewProcess,
+  type CrewRole,
+  type CrewSpec,
+} from "./crew-spec.ts";
 import type { IssueWords } from "../../src/adapters/form-faults.ts";
 import { shippedFaults } from "./shipped-crews.ts";
 
@@ -16,11 +24,24 @@ export function meetingCauses({ on }: CrewMeeting): readonly string[] {
   return typeof on === "string" ? [on] : on;
 }
 
-/** A role that attends a meeting reacts to causes, also where it does nothing else. */
-export function withMeetings<R extends CrewRole>(role: R, { meetings = [] }: Pick<CrewSpec, "meetings">): R {
-  const attends = meetings.some((meeting) => attendants(meeting).includes(role.name));
+/** The name of a crew's process, which is the cause of its end. */
+export function processName({ name = "process" }: CrewSpec): string {
+  return name;
+}
+
+/** Returns true for a role that attends a meeting, or has work in the process. */
+function hasSeat(name: string, { meetings = [], process }: CrewSpec): boolean {
+  return meetings.some((meeting) => attendants(meeting).includes(name)) || process?.lead === name || worksIn(process, name);
+}
+
+export function worksIn(process: CrewProcess | undefined, name: string): boolean {
+  return process?.stages.some(({ by }) => by.includes(name)) === true;
+}
+
+/** A role with a seat reacts to causes, also where it does nothing else. */
+export function withSeat<R extends CrewRole>(role: R, crew: CrewSpec): R {
   const isAgent = role.tools !== undefined || role.checks !== undefined;
-  return attends && role.mode === undefined && !isAgent ? { ...role, mode: "by_cause" } : role;
+  return hasSeat(role.name, crew) && role.mode === undefined && !isAgent ? { ...role, mode: "by_cause" } : role;
 }
 
 type Given<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> };
@@ -98,11 +119,15 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   // The names in a shipped crew are known when it is opened.
   if (use !== undefined) return;
   const actions = roles.flatMap(({ actions: own = [] }) => own);
-  const causes = [UserRequirement.name, UserFeedback.name, ...[...actions, ...meetings, ...roles].map((one) => one.name)];
+  const { batch } = crew.process ?? {};
+  const ofProcess =
+    crew.process === undefined ? [] : [processName(crew), ...(batch?.name === undefined ? [] : [batch.name, `${batch.name} ended`])];
+  const causes = [UserRequirement.name, UserFeedback.name, ...ofProcess, ...[...actions, ...meetings, ...roles].map((one) => one.name)];
   for (const { role, path } of placed)
     checkCauses({ role, path }, causes, { roles, views: (["board", "notes"] as const).filter((view) => crew[view] !== undefined) }, report);
   const roleNames = roles.map((role) => role.name);
   checkMeetings(meetings, roles, causes, report);
+  if (crew.process !== undefined) checkProcess(crew.process, { ...crew, roles }, causes, report);
   for (const given of Object.keys(models))
     checkKnown(report, ["models", given], "models to name roles", { given, known: roleNames, isKey: true });
   output.forEach((given, index) => {
@@ -119,7 +144,7 @@ interface PlacedRole {
 function placedRoles(crew: CrewSpec): readonly PlacedRole[] {
   const { roles = [], reserve = [] } = crew;
   const listed = (part: "roles" | "reserve", all: readonly CrewRole[]): readonly PlacedRole[] =>
-    all.map((role, index) => ({ role: withMeetings(role, crew), path: [part, index] }));
+    all.map((role, index) => ({ role: withSeat(role, crew), path: [part, index] }));
   return [...listed("roles", roles), ...listed("reserve", reserve)];
 }
 
@@ -134,10 +159,6 @@ function checkUnique(roles: readonly PlacedRole[], report: Report): void {
       seenActions.add(action.name);
     });
   }
-}
-
-function attendsOnly({ name, actions = [] }: CrewRole, meetings: readonly CrewMeeting[]): boolean {
-  return actions.length === 0 && meetings.some((meeting) => attendants(meeting).includes(name));
 }
 
 function checkMeetings(meetings: readonly CrewMeeting[], roles: readonly CrewRole[], causes: readonly string[], report: Report): void {
@@ -164,8 +185,55 @@ function checkMeetings(meetings: readonly CrewMeeting[], roles: readonly CrewRol
   });
 }
 
-function checkRole(role: CrewRole, path: readonly (string | number)[], { board, meetings = [] }: CrewSpec, report: Report): void {
-  const isOnlyThere = attendsOnly(role, meetings);
+function checkProcess(process: CrewProcess, { roles = [], meetings = [] }: CrewSpec, causes: readonly string[], report: Report): void {
+  const { lead, backlog, stages, batch } = process;
+  const at = (...path: (string | number)[]): (string | number)[] => ["process", ...path];
+  const reacting = roles.filter((role) => modeOf(role) === "by_cause").map(({ name }) => name);
+  checkKnown(report, at("lead"), "a role that reacts to causes, and is no agent", { given: lead, known: reacting });
+  if (worksIn(process, lead)) report(at("lead"), `Expected a lead that does no stage, but ${lead} does one.`);
+  const listing = roles.flatMap(({ actions = [] }) => actions).filter(({ output = {} }) => Object.values(output).some(isList));
+  checkKnown(report, at("backlog"), "an action whose output has a list", { given: backlog, known: listing.map(({ name }) => name) });
+  const known = stages.map(({ name }) => name);
+  stages.forEach(({ name, by, back = name, together, other }, nth) => {
+    const path = (...rest: (string | number)[]): (string | number)[] => at("stages", nth, ...rest);
+    const earlier = known.slice(0, nth + 1);
+    if (known.indexOf(name) < nth) report(path("name"), `Expected stages of different names, got a second "${name}".`);
+    by.forEach((given, index) => checkKnown(report, path("by", index), "a role", { given, known: roles.map((role) => role.name) }));
+    checkKnown(report, path("back"), "a stage that is not later", { given: back, known: earlier });
+    if (together > by.length) report(path("together"), `Expected at most ${by.length}, the roles of the stage, got ${together}.`);
+    const builders = stages.find((stage) => stage.name === back);
+    const outside = by.filter((given) => builders?.by.includes(given) !== true);
+    if (other && outside.length === 0 && by.length <= (builders?.together ?? 0))
+      report(path("by"), `Expected a role that has not built the item, got none: nobody can leave the stage ${name}.`);
+  });
+  for (const [key, called] of [["before", batch?.name] as const, ["after", batch?.name && `${batch.name} ended`] as const]) {
+    const given = batch?.[key];
+    if (given === undefined) continue;
+    checkKnown(report, at("batch", key), "a meeting or an action", { given, known: causes });
+    const starts = [
+      ...meetings.flatMap((meeting) => (meeting.name === given ? meetingCauses(meeting) : [])),
+      ...roles.flatMap((role) => (role.actions ?? []).flatMap((action) => (action.name === given ? causesOf(action, role) : []))),
+    ];
+    if (called === undefined || !starts.includes(called))
+      report(
+        at("batch", key),
+        `Expected ${given} to begin on the message of the batch, "${called ?? "<name of the batch>"}": nobody would leave the batch.`,
+      );
+  }
+}
+
+/** Returns the field of an action's output that is a list. */
+export function listOf({ roles = [] }: CrewSpec, action: string): string {
+  const { output = {} } = roles.flatMap(({ actions = [] }) => actions).find(({ name }) => name === action) ?? {};
+  return Object.entries(output).find(([, field]) => isList(field))?.[0] ?? "";
+}
+
+function isList(field: CrewField): boolean {
+  return Array.isArray(field) || (typeof field === "object" && "kind" in field && Array.isArray(field.kind));
+}
+
+function checkRole(role: CrewRole, path: readonly (string | number)[], crew: CrewSpec, report: Report): void {
+  const { board, process } = crew;
   const mode = modeOf(role);
   const { actions = [], tools: named = [], allow = [], checks, human, isolation } = role;
   const ofTasks = typeof board === "object" ? Object.keys(board.checks ?? {}) : [];
@@ -177,7 +245,9 @@ function checkRole(role: CrewRole, path: readonly (string | number)[], { board, 
     report([...path, "mode"], `Expected a role with tools or checks to be of mode agent, got ${mode}.`);
   if (mode === "agent" && human !== true && actions.length > 1)
     report([...path, "actions"], "Expected at most one action of an agent: it names its message and gives its form.");
-  if (mode !== "agent" && actions.length === 0 && !isOnlyThere)
+  if (mode === "agent" && actions.length > 0 && worksIn(process, role.name))
+    report([...path, "actions"], "Expected no action of an agent that works in the process, which gives it one.");
+  if (mode !== "agent" && actions.length === 0 && !hasSeat(role.name, crew))
     report([...path, "actions"], `Expected a role of mode ${mode} to have actions, got none.`);
   allow.forEach((given, index) =>
     checkKnown(report, [...path, "allow", index], "allow to name tools of the role", { given, known: named }),

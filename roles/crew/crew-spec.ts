@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DECISIONS, OTHERWISE } from "../../actions/meeting.ts";
+import { WINNERS } from "../../actions/process-flow.ts";
 
 /** The tools that a crew's agents may have, by their names. */
 export const CREW_TOOLS = [
@@ -142,6 +143,51 @@ const meetingSchema = z.strictObject({
   otherwise: z.enum(OTHERWISE).default("moderator"),
 });
 
+const stageSchema = z.strictObject({
+  name,
+  /** The roles that can do it. Each has one item at a time. */
+  by: names.min(1),
+  task: text.min(1),
+  /** Roles that do it one after another: 2 is a pair, or two approvals. */
+  together: z.int().min(1).max(20).default(1),
+  /** Only roles that did not build the item. */
+  other: z.boolean().default(false),
+  /** The earlier stage to which it sends an item back. */
+  back: name.optional(),
+  /** Items in the stage, and done and waiting behind it. Default: any number. */
+  limit: z.int().min(1).max(1_000).optional(),
+});
+
+/** The stages that each item of a backlog passes, from role to role. */
+const processSchema = z.strictObject({
+  /** The role that hands out the items. It asks no model for it. */
+  lead: name,
+  /** The action whose output lists the items. */
+  backlog: name,
+  stages: z.array(stageSchema).min(1).max(20),
+  /** Items that begin and end together. Default: each flows alone. */
+  batch: z
+    .strictObject({
+      /** The cause of the message that begins one; the one that ends it is "<name> ended". */
+      name: name.optional(),
+      size: z.union([z.literal("all"), z.int().min(1).max(1_000)], { error: "all, or a number of items" }),
+      /** A stage begins when the whole batch has passed the one before. */
+      phases: z.boolean().default(false),
+      /** A meeting or an action that must have ended before the work begins. */
+      before: name.optional(),
+      /** A meeting or an action that must have ended before the next batch begins. */
+      after: name.optional(),
+    })
+    .optional(),
+  /** Times that one item may be sent back before the lead decides. */
+  rework: z.int().min(0).max(100).default(3),
+  /** Who wins then: the author, so that the item goes on, the reviewer, so that it is dropped, or a person, who is asked. */
+  otherwise: z.enum(WINNERS).default("reviewer"),
+});
+
+/** The processes that a crew file can name. Their files are in `templates/processes`. */
+export const PROCESSES = ["handoff", "kanban", "open-source", "pairs", "scrum", "swarm", "waterfall"] as const;
+
 /** Without the check of names. */
 export const crewForm = z.strictObject({
   name: name.optional(),
@@ -161,18 +207,31 @@ export const crewForm = z.strictObject({
   roles: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
   reserve: z.array(roleSchema).min(1).max(MAX_ROLES).optional(),
   meetings: z.array(meetingSchema).max(20).optional(),
+  process: processSchema.optional(),
   /** The actions whose messages are the result. Default: those that no role watches. */
   output: names.min(1).optional(),
 });
 
-/** A crew as a file has it. */
+/** A crew as a file has it: it can name a process, whose crew it changes. */
+const namedProcess = z.string().superRefine((given, ctx) => {
+  if (PROCESSES.some((known) => known === given)) return;
+  const message = `Expected a process, or the name of one, got "${given}".`;
+  ctx.addIssue({ code: "custom", message, params: { given, known: PROCESSES } });
+});
+export const crewFileForm = crewForm.extend({
+  process: z.union([namedProcess, processSchema], { error: "a process, or the name of one" }).optional(),
+});
+
+/** A crew as it is opened. */
 export type CrewSpec = z.infer<typeof crewForm>;
+export type CrewFile = z.infer<typeof crewFileForm>;
 export type CrewRole = z.infer<typeof roleSchema>;
 export type CrewMeeting = z.infer<typeof meetingSchema>;
+export type CrewProcess = z.infer<typeof processSchema>;
 export type CrewAction = z.infer<typeof actionSchema>;
 export type CrewField = z.infer<typeof field>;
 export type FieldKind = z.infer<typeof kind>;
 
 export function crewJsonSchema(): Record<string, unknown> {
-  return { ...z.toJSONSchema(crewForm, { io: "input" }), title: "A crew of Troupe" };
+  return { ...z.toJSONSchema(crewFileForm, { io: "input" }), title: "A crew of Troupe" };
 }

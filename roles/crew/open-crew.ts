@@ -1,13 +1,14 @@
 import { readForm, readYaml } from "../../src/adapters/yaml.ts";
-import { defineRole, type MicroUsd, type Reaction, type Role, type RoleOptions, usd } from "../../src/index.ts";
+import { defineRole, type MicroUsd, type Reaction, type Role, type RoleOptions, usd, UserRequirement } from "../../src/index.ts";
 import { kinds, checkKnownOptions, type Known } from "../../src/ports.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import type { Sandbox, Workspace } from "../../src/workspace/index.ts";
 import { type SharedParts, sharedOf } from "./crew-board.ts";
-import { causesOf, CrewSchema, modeOf, watchOf, withMeetings, withValues } from "./crew-names.ts";
-import { CREW_TOOLS, type CrewRole, type CrewSpec } from "./crew-spec.ts";
+import { causesOf, CrewSchema, modeOf, processName, watchOf, withSeat, withValues, worksIn } from "./crew-names.ts";
+import { CREW_TOOLS, crewFileForm, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
 import { meetingReactions } from "./meetings.ts";
+import { processReactions, withShippedProcess, workOfAgent } from "./process.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
 /** The ports of a crew: where it works, and what its tools may reach. */
@@ -54,8 +55,11 @@ export interface Crew {
  * const crew = await readCrew("roles: [{ name: Ada, actions: [{ name: Greet, prompt: 'Greet {{text}}.' }] }]");
  * console.log(crew.roles?.[0]?.name); // Ada
  */
-export function readCrew(text: string, name: string = "the crew"): Promise<CrewSpec> {
-  return readYaml(text, { schema: CrewSchema, name, code: "CREW_INVALID" });
+export async function readCrew(text: string, name: string = "the crew"): Promise<CrewSpec> {
+  const form = { name, code: "CREW_INVALID" } as const;
+  const given = await readYaml(text, { schema: crewFileForm, ...form });
+  if (typeof given.process !== "string") return readYaml(text, { schema: CrewSchema, ...form });
+  return readForm(await withShippedProcess(given, name), { schema: CrewSchema, ...form });
 }
 
 /**
@@ -78,9 +82,10 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   const checked = readForm(spec, { schema: CrewSchema, name: "the crew", code: "CREW_INVALID" });
   const { name, use, with: options = {}, roles: own = [], reserve = [], models = {}, budget, rounds, model, output } = checked;
   const shipped = use === undefined ? undefined : shippedRoles(use, options, ports);
-  const reactionsOf = meetingReactions(checked);
   const shared = sharedOf(checked, ports);
-  const made = (role: CrewRole): Role => roleOf(withMeetings(role, checked), shared, reactionsOf(role.name));
+  const reactionsOf = [meetingReactions(checked), processReactions(checked, shared.board)];
+  const made = (role: CrewRole): Role =>
+    roleOf(withSeat(role, checked), checked, { shared, reactions: reactionsOf.flatMap((of) => of(role.name)) });
   const roles = [...(shipped?.roles ?? []), ...own.map(made)];
   const byRole = [...own, ...reserve].flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
   return {
@@ -92,24 +97,35 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
     model,
     models: { ...Object.fromEntries(byRole), ...models },
     use,
-    output,
+    output: output ?? (checked.process === undefined ? undefined : [processName(checked)]),
   };
 }
 
-function roleOf(role: CrewRole, shared: SharedParts, meetings: readonly Reaction[]): Role {
+interface RoleParts {
+  readonly shared: SharedParts;
+  /** To meetings, and to the process. */
+  readonly reactions: readonly Reaction[];
+}
+
+function roleOf(role: CrewRole, crew: CrewSpec, { shared, reactions: seats }: RoleParts): Role {
   const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
   const milliseconds = timeout === undefined ? undefined : timeout * 1_000;
   const optional = withValues({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
   const reactMode = modeOf(role);
-  const called = meetings.flatMap(({ on }) => on as string | readonly string[]);
-  const isOnlyThere = meetings.length > 0 && (role.actions ?? []).length === 0;
+  const called = [
+    ...seats.flatMap(({ on }) => on as string | readonly string[]),
+    ...(crew.process?.lead === name ? [UserRequirement.name] : []),
+  ];
+  const isOnlyThere = (seats.length > 0 || worksIn(crew.process, name)) && (role.actions ?? []).length === 0;
   const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role, Object.keys(shared.views))), ...called])];
   const base = { name, ...optional, watch, reactMode, state: SaidSchema };
-  if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, shared) });
+  const work = workOfAgent(crew, role);
+  if (reactMode === "agent")
+    return defineRole({ ...base, ...agentParts(work === undefined ? role : { ...role, actions: [work] }, shared) });
   const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions, shared.views) }));
   if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));
-  return defineRole({ ...base, reactions: [...reactions, ...meetings] });
+  return defineRole({ ...base, reactions: [...reactions, ...seats] });
 }
 
 function agentParts(role: CrewRole, shared: SharedParts): Pick<RoleOptions, "tools" | "agent" | "actions"> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { checkCrew, type Crew, type CrewReport, openCrew, openWorkflow, readCrew, shippedCrews } from "../../roles/index.ts";
-import type { CrewSpec } from "../../roles/crew/crew-spec.ts";
+import { type CrewSpec, PROCESSES } from "../../roles/crew/crew-spec.ts";
 import type { CrewPorts } from "../../roles/crew/open-crew.ts";
 import { isWorkflow } from "../checks/workflow-script.ts";
 import { AbortedError, UsageError } from "../kernel/errors.ts";
@@ -89,6 +89,7 @@ function wideningOf({ name, timeout, agent }: Role): readonly string[] {
 
 async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | ModuleCrew> {
   const shipped = shippedCrews().map(({ name }) => name);
+  if (PROCESSES.some((name) => name === word)) return { kind: "file", name: word, text: `process: ${word}\n` };
   if (shipped.includes(word)) return { kind: "file", name: word, text: `use: ${word}\n` };
   if (isFile(word)) {
     if (!isUsersFile(host, word)) await assertInFolder(host, word);
@@ -96,7 +97,7 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
     if (MODULE.test(word) && !isWorkflow(text)) return { kind: "module", path: resolve(host.cwd, word), hash: hashOf(text) };
     return { kind: "file", name: word, text };
   }
-  const known = [...new Set<string>([...BUILT_IN, ...shipped])].join(", ");
+  const known = [...new Set<string>([...BUILT_IN, ...shipped, ...PROCESSES])].join(", ");
   const expected = `Expected --crew to be one of ${known}, or a file such as company.yaml or crew.mjs`;
   throw new UsageError("CREW_UNKNOWN", `${expected}, got "${shown(word, 80)}".`);
 }

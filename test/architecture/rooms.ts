@@ -72,7 +72,13 @@ export const ROOMS: readonly Room[] = [
   ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, lazy: LAZY[name] ?? [], node: "any" })),
   { name: "index", kind: "index", packages: [], node: [] },
   { name: "actions", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },
-  { name: "roles", kind: "shelf", packages: ["zod"], lazy: ["@dagrejs/graphlib"], node: ["node:crypto", "node:path", "node:path/posix"] },
+  {
+    name: "roles",
+    kind: "shelf",
+    packages: ["zod"],
+    lazy: ["@dagrejs/graphlib"],
+    node: ["node:crypto", "node:fs/promises", "node:path", "node:path/posix"],
+  },
   { name: "cli", kind: "cli", packages: ["commander", "zod"], node: "any" },
 ];
 

@@ -10,18 +10,18 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 124_990;
+export const MAX_LINES = 126_017;
 /** Names of all entries. */
-export const MAX_NAMES = 576;
+export const MAX_NAMES = 578;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
-  actions: 4_999,
-  roles: 3_567,
+  actions: 5_495,
+  roles: 4_097,
   adapters: 12_506,
   agent: 4_530,
   checks: 5_083,
-  cli: 11_783,
+  cli: 11_784,
   client: 974,
   edges: 369,
   fleet: 1_746,
@@ -72,7 +72,7 @@ export const NAMES: Readonly<Record<string, number>> = {
   "troupe/client": 11,
   "troupe/testing": 29,
   "troupe/actions": 21,
-  "troupe/roles": 17,
+  "troupe/roles": 19,
 };
 
 /** The lines of each room. */
