@@ -64,6 +64,8 @@ async function worked(ctx: ActionContext, { lead, name }: ProcessTerms, tasks: T
   if (!claimed.ok) return ctx.message(claimed.why, { instructContent: { verdict: "back", result: CLAIM_LEFT }, sendTo: [lead] });
   const said = await ctx.ask(order.content, { schema: workForm });
   const ended = await tasks.at(ctx).done(task, shortened(said.verdict === "back" ? `back: ${said.result}` : said.result, 1_000) || "done");
+  // The board has taken it back: the lead finds that there.
+  if (!ended.ok && ended.task?.owner !== ctx.name) return undefined;
   const { speech, verdict, result } = ended.ok ? said : { ...said, verdict: "back", result: ended.why };
   return ctx.message(`${verdict}: ${result}`, { instructContent: { verdict, result }, speech, sendTo: [lead] });
 }
@@ -92,7 +94,11 @@ class Lead {
     const [task] = found.ok ? found.tasks : [];
     const by = seat.names[seat.turn] ?? "";
     if (task?.state.kind !== "open" || task.owner === by) return [];
-    return [this.#note(ctx, { kind: "left", item: id, by }, `${by} has left ${id}. Somebody else takes it.`)];
+    return [this.#leaving(ctx, id, by)];
+  }
+
+  #leaving(ctx: ActionContext, item: string, by: string): Message {
+    return this.#note(ctx, { kind: "left", item, by }, `${by} has left ${item}. Somebody else takes it.`);
   }
 
   async #ruling(ctx: ActionContext, { id, title, history, stage }: Item): Promise<Message> {
@@ -109,7 +115,7 @@ class Lead {
   }
 
   #note(ctx: ActionContext, instructContent: Readonly<Record<string, unknown>>, speech: string): Message {
-    return ctx.message(speech, { instructContent, speech, sendTo: [ROUTE_TO_NONE] });
+    return ctx.message(speech, { causeBy: decidedCause(this.#terms.name), instructContent, speech, sendTo: [ROUTE_TO_NONE] });
   }
 
   batch(ctx: ActionContext, flow: Flow, kind: "opened" | "closed"): readonly Message[] {
@@ -126,8 +132,10 @@ class Lead {
     const said: Message[] = [];
     for (let order = flow.order(); order !== undefined; order = flow.order()) {
       const message = await this.#order(ctx, flow, order);
-      flow.read(message);
-      said.push(message);
+      const isHeard = ctx.publish(message).recipients.length > 0;
+      const all = isHeard ? [message] : [message, this.#leaving(ctx, order.item.id, order.names[order.turn] ?? "")];
+      for (const one of all) flow.read(one);
+      said.push(...all);
     }
     return said;
   }

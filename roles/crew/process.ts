@@ -1,9 +1,8 @@
 import { assignedCause, decidedCause, processActions, workedCause, workFields } from "../../actions/process.ts";
 import { batchName, type ProcessTerms, type StageTerms } from "../../actions/process-flow.ts";
-import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback } from "../../src/index.ts";
+import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UsageError, UserFeedback } from "../../src/index.ts";
 import type { board } from "../../src/tools/index.ts";
 import { readYaml } from "../../src/adapters/yaml.ts";
-import { UsageError } from "../../src/index.ts";
 import { listOf, modeOf, processName, withSeat, worksIn } from "./crew-names.ts";
 import { type CrewAction, type CrewFile, crewForm, type CrewProcess, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declare } from "./declared-action.ts";
