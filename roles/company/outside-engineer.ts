@@ -63,10 +63,7 @@ interface State {
   notes?: readonly string[];
 }
 
-/**
- * The engineer's part by a coding agent that is not ours. Nothing that it says counts: its files are taken over, without changes of checks
- * and tests, and the verifier runs them.
- */
+/** The engineer's part by a coding agent that is not ours. Nothing that it says counts: the verifier runs what it wrote. */
 export function outsideEngineer(machine: CompanyMachine, worker: OutsideWorker, asks: boolean): Role {
   const { engineer: name } = COLLEAGUES;
   const profile = "Engineer";

@@ -14,10 +14,7 @@ interface OwnTests {
 
 const FOLDER = /^(?:.*?\/)?(?:[Tt]ests?|__tests__|spec)\//;
 
-/**
- * Removes the tests of a worker from its fork where tests of others pass with them and fail without them: many runners load all tests into one
- * process, where a test can replace what the others import. Returns what was removed.
- */
+/** Removes the tests of a worker that hide a failure of others': many runners load all tests into one process. Returns what was removed. */
 export function removeMaskingTests(rc: RoleContext, { gate, fork, order, others }: OwnTests): Promise<readonly string[]> {
   const folders = new Set(others.map((path) => FOLDER.exec(path)?.[0]));
   const isOwn = (path: string): boolean => {

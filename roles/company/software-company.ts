@@ -40,10 +40,7 @@ export interface SoftwareCompanyOptions {
   readonly stack?: StackName | undefined;
   /** The project has files of a user. Default false. */
   readonly existing?: boolean | undefined;
-  /**
-   * The documents of earlier companies that are kept beside the project. With it no document is written into the project. Default: the
-   * documents are files of the project.
-   */
+  /** The documents of earlier companies, kept beside the project. Default: the documents are files of the project. */
   readonly documents?: KeptDocuments | undefined;
   /** The difference to the project before the change. Default: the review reads the project's files. */
   readonly diff?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
@@ -53,10 +50,7 @@ export interface SoftwareCompanyOptions {
   readonly approve?: "prd" | "plan" | undefined;
   /** A person can be asked. Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
-  /**
-   * The last part: the criteria, or the design, which products of size M and L have. The output of the run is the work order then. Default:
-   * the proven product.
-   */
+  /** The last part: the criteria, or the design of products of size M and L. The output is the work order then. Default: the proven product. */
   readonly until?: "criteria" | "design" | undefined;
   /** Default true. */
   readonly review?: boolean | undefined;
@@ -66,10 +60,7 @@ export interface SoftwareCompanyOptions {
   readonly rounds?: Readonly<Partial<Record<Size, number>>> | undefined;
   /** Engineers side by side on a product of size L, 1 to 8, in a workspace on disk. Default 3. */
   readonly engineers?: number | undefined;
-  /**
-   * Share of the run's budget, from 0 to less than 1, that engineers and QA cannot spend. When they have spent the rest, the work is
-   * verified as it is. Default 0.15.
-   */
+  /** Share of the run's budget, from 0 to less than 1, that engineers and QA leave for the verification. Default 0.15. */
   readonly verificationShare?: number | undefined;
   /** Default: `verifyProject` of `troupe/checks`. */
   readonly verify?: Verifier | undefined;

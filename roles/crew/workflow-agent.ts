@@ -107,10 +107,7 @@ export async function runAgent(ctx: ActionContext, agents: WorkflowAgents, call:
   return endOf(await run.result, schema !== undefined && schema !== null, ctx.clock.now());
 }
 
-/**
- * A fork that another run left is none of this one. It is removed once: where the run goes on after a crash, the fork has the version of the
- * project that its agent began with.
- */
+/** A fork that another run left is removed once: after a crash, the fork has the version of the project that its agent began with. */
 async function freshFork({ project }: WorkflowAgents, call: AgentCall, door: StepOfAgent): Promise<Workspace> {
   const [forked, name] = [project(), forkOf(call)];
   await door.step({ kind: "step", name: "clear fork", request: { name }, fresh: true }, async ({ mode, signal }) => {

@@ -76,10 +76,7 @@ function planners({ workspace }: WaterfallCompanyOptions): readonly Role[] {
   ];
 }
 
-/**
- * Writes the code, reviews it, and repairs what failing tests find. Reports are sent to the engineer while tests fail; the last one is the
- * company's result.
- */
+/** Writes the code, reviews it, and repairs what failing tests find. The last report of the tests is the company's result. */
 function engineer({ workspace, codeReview = true, reviewRounds = 2 }: WaterfallCompanyOptions): Role {
   const review = { on: WriteCode, needs: [], do: new WriteCodeReview({ workspace, rounds: reviewRounds }) };
   return defineRole({

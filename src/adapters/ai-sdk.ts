@@ -294,10 +294,7 @@ function thought(text: string, metadata: unknown): ChatChunk {
   return { reasoning: { ...(text === "" ? {} : { text }), parts: { [PARTS]: [part] } } };
 }
 
-/**
- * Tokens as V3 and V4 report them, or V2, whose Anthropic models count cached input beside the input. Reasoning may be counted beside the
- * output: the total has it.
- */
+/** Tokens as V3 and V4 report them, or V2, whose Anthropic models count cached input beside the input. */
 function usageOf(value: unknown, addsCache: boolean): Usage | undefined {
   const told = fieldsOf(value);
   const [input, output] = [fieldsOf(told["inputTokens"]), fieldsOf(told["outputTokens"])];

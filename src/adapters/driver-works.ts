@@ -29,10 +29,7 @@ export interface Engine extends Pick<FleetDriver, "submit" | "cancel" | "workers
   release?(): Promise<void>;
 }
 
-/**
- * The driver of an engine. DriverWorks.W1 (`close`) every worker is stopped, also one that is starting: its start is refused, and nothing of it is
- * left.
- */
+/** The driver of an engine. DriverWorks.W1 (`close`) every worker is stopped, also one that is starting. */
 export function engineDriver(engine: Engine): FleetDriver {
   const workers = new Set<Working>();
   const starting = new Set<Promise<Working>>();

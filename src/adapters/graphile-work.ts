@@ -168,7 +168,7 @@ interface JobInHand {
 }
 
 /**
- * The deliveries of a worker that have not ended. JobsInHand.H1 (`begin`) a row that returns to the worker while its former delivery works is in hand
+ * The deliveries of a worker that have not ended. JobsInHand.H1 (`begin`) a row that comes again while its former delivery works is in hand
  * until both have ended. JobsInHand.H2 (`ended`) resolves when no delivery is left.
  */
 export class JobsInHand {
@@ -307,8 +307,8 @@ interface GraphilePool {
 }
 
 /**
- * Returns a pool for the package `graphile-worker` whose statements wait for a database that is away: the package asks once to end a job, and
- * stops its worker when that fails. Only fetching a job is not repeated: an idle slot asks again by itself, and must be able to stop.
+ * Returns a pool whose statements wait for a database that is away: the package stops its worker when a job cannot be ended. Only fetching a job
+ * is not repeated: an idle slot asks again by itself, and must be able to stop.
  */
 async function graphilePool(queue: GraphileQueue, concurrency: number): Promise<GraphilePool> {
   const database = queue.databaseWith(Math.min(concurrency, CONNECTIONS));

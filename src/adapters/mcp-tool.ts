@@ -40,10 +40,7 @@ export function toolsOf(listed: readonly ServerTool[], connection: McpConnection
   return [...tools.values()];
 }
 
-/**
- * Returns the name `server_tool` in the characters and the length that model servers accept. A changed name ends in a hash of the original: names
- * stay distinct.
- */
+/** Returns the name `server_tool` in the characters and the length that servers accept. A hash keeps changed names distinct. */
 export function toolName(server: string, tool: string): string {
   takes("mcpToolName", "server", server, aText);
   takes("mcpToolName", "tool", tool, aText);

@@ -20,10 +20,7 @@ export interface McpServerOptions {
   readonly name: string;
   /** A process to start, or an address. */
   readonly server: McpProcess | McpAddress;
-  /**
-   * Believe its own hints: that a tool only reads, or may be called twice. Default false: every call asks for permission, and a call that
-   * may have happened is not repeated.
-   */
+  /** Believe its hints: that a tool only reads, or may be called twice. Default false: each call asks for permission, and none is repeated. */
   readonly trust?: boolean | undefined;
   /** Milliseconds for connecting, and for listing its tools. Default 30,000. */
   readonly connectTimeout?: number | undefined;

@@ -5,10 +5,7 @@ import { identityOf, type MessageToStore, type StoredMessage } from "../memory/m
 import { MESSAGE_VERSION, frozenMessage } from "../message/message.ts";
 import { assertPlain } from "./stored-json.ts";
 
-/*
- * Messages and vectors of long-term memories as rows. A checksum covers place, owner and content: a row that was changed or moved does not match. The
- * number of a role is part of its places.
- */
+/* Messages and vectors of long-term memories as rows. A checksum covers place, owner and content, so a changed or moved row does not match. */
 
 /** Places of a role. A row is the role's number times this, plus the place. */
 export const SPAN: number = 2 ** 31;

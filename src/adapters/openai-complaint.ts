@@ -20,12 +20,7 @@ const STATUSES: readonly (readonly [RegExp, number])[] = [
   [/invalid_?request|bad_?request|invalid_?argument|invalid_?parameter/i, 400],
 ];
 
-/**
- * Returns what an answer complains of, undefined where it is none. Servers complain under `error`, `errors`, `detail` or `base_resp`, at the
- * top of the body, inside a choice, and in a list of one.
- *
- * @param isRefused the status of the answer says so already
- */
+/** Returns the complaint of an answer: servers put it at the top, inside a choice or into a list. @param isRefused the status says so already */
 export function complaintIn(data: unknown, isRefused: boolean): Fields | undefined {
   const body = Array.isArray(data) ? (data as readonly unknown[])[0] : data;
   if (!isRecord(body)) return isRefused && typeof body === "string" ? { message: body } : undefined;

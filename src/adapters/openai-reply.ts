@@ -24,10 +24,7 @@ interface OpenCall {
   args: string;
 }
 
-/**
- * Reads the pieces of one reply, or a whole one as one piece. A piece of another shape than the protocol has is an error, never an empty
- * answer.
- */
+/** Reads a reply, whole or in pieces. A piece of another shape than the protocol's is an error, never an empty answer. */
 export class ReplyReader {
   readonly #model: string;
   readonly #calls: OpenCall[] = [];

@@ -112,10 +112,7 @@ function firstSet(...values: readonly (string | undefined)[]): string | undefine
 /** The longest timer: the caller watches silence and total time, so the client's own timer must not fire. */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
-/**
- * Returns a client of one server. Only OpenAI's own servers get admin keys, organizations and projects that the client would read from the
- * environment.
- */
+/** Returns a client of one server. Only OpenAI's own get the admin keys, organizations and projects of the environment. */
 export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: string): OpenAI {
   const { apiKey, baseURL, query, isOpenAI, organization, headers, fetch: send = patientFetch } = server;
   const within: typeof fetch = (given, init) => {
@@ -144,10 +141,7 @@ interface Dispatcher {
   dispatch(options: object, handler: object): boolean;
 }
 
-/**
- * The global `fetch` without its own limits: Node's gives up a request after 5 minutes without headers or without a byte of the body, however
- * long the caller wants to wait. It goes through the dispatcher of the process, so that proxies keep working.
- */
+/** The global `fetch` without Node's limit of 5 minutes, through the dispatcher of the process, so that proxies keep working. */
 export const patientFetch: typeof fetch = (url, init) => {
   const { fetch: send, Response: loaded } = globalThis;
   // Node makes its dispatcher with the first use of a class of fetch.
@@ -208,12 +202,7 @@ const MOST = 5;
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Sends a request, and follows redirects within its origin that keep its method and body. The caller did not choose another origin, so the
- * prompt and the key do not go there.
- *
- * @throws ModelError `MODEL_REDIRECTED`
- */
+/** Sends a request. The caller chose this origin, so the prompt and the key follow no redirect to another. @throws ModelError `MODEL_REDIRECTED` */
 async function sendWithin(send: typeof fetch, model: string, url: URL, init: RequestInit = {}): Promise<Response> {
   let at = url;
   for (let hops = 0; ; hops++) {

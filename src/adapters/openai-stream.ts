@@ -6,12 +6,7 @@ export interface BodyPart {
   readonly text: string;
 }
 
-/**
- * Reads an answer by what it is, not by the type that its headers give: JSON that begins with a bracket comes whole, or as one value in each
- * line; all else is a stream of events.
- *
- * @param alive called whenever bytes arrive
- */
+/** Reads an answer by what it is, not by its headers: JSON whole or in lines, else events. @param alive called whenever bytes arrive */
 export async function* bodyParts(body: ReadableStream<Uint8Array> | null, alive: () => void): AsyncGenerator<BodyPart> {
   if (body === null) return;
   const reader = body.getReader();

@@ -53,15 +53,9 @@ export interface OpenAIOptions extends ServerOptions {
   readonly price?: ModelPrice | undefined;
   /** The most tokens one reply of this model may have. */
   readonly maxOutputTokens?: number | undefined;
-  /**
-   * The media types of files that this model reads. Default: `["image/*"]`; at OpenAI's own address also `application/pdf`, and for a model of
-   * sound (`audio` in its name) `audio/wav` and `audio/mpeg`.
-   */
+  /** The media types of files that this model reads. Default: `["image/*"]`; at OpenAI's own address also PDF, and for a model of sound WAV and MP3. */
   readonly takes?: readonly string[] | undefined;
-  /**
-   * The differences between its server's form and OpenAI's, such as `{ maxTokensField: "max_completion_tokens", omit: ["temperature"] }`. It
-   * wins over what refusals teach. Default: learnt.
-   */
+  /** How its server's form differs from OpenAI's: `{ maxTokensField: "max_completion_tokens", omit: ["temperature"] }`. Default: learnt from refusals. */
   readonly dialect?: Dialect | undefined;
   /** The server drops a request whose `Idempotency-Key` it has seen: see {@link ChatModel.dropsRepeats}. Default false. */
   readonly dropsRepeats?: boolean | undefined;

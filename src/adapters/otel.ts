@@ -15,10 +15,7 @@ export interface TraceOptions {
   readonly tracer?: { startSpan(name: string, options?: object, context?: object): object };
   /** Makes the histograms and counters. Default: the meter named `troupe` of the registered meter provider. */
   readonly meter?: { createHistogram(name: string, options?: object): object; createCounter(name: string, options?: object): object };
-  /**
-   * Adds texts: prompts, answers, arguments and results of tools, questions to persons, and errors, each cut to 8,000 characters. Default
-   * false: then no text of a message, a model or a tool reaches a span.
-   */
+  /** Adds texts: prompts, answers, arguments, results, questions and errors, each cut to 8,000 characters. Default false: no text reaches a span. */
   readonly content?: boolean;
   /** The value of `gen_ai.provider.name`, which the record does not have. Default `openai`. */
   readonly provider?: string;
@@ -40,10 +37,7 @@ export interface ObservableRun {
 
 /** A trace under way. */
 export interface RunTrace {
-  /**
-   * Resolves when every span has ended: with a run at its end, with events after the last one, with an environment after `stop`. Rejects
-   * when the events cannot be read.
-   */
+  /** Resolves when every span has ended: with the run, the last event or `stop`. Rejects when the events cannot be read. */
   readonly ended: Promise<void>;
   /** Stops observing, and ends the open spans as unfinished. */
   stop(): void;

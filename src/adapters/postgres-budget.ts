@@ -18,10 +18,7 @@ import { sharedPart, sharedPresence } from "./postgres-shared-tables.ts";
 export interface PostgresBudgetOptions extends PostgresOptions {
   /** Identifies the budget in its schema, for every process: 1 to 200 characters. */
   readonly name: string;
-  /**
-   * Micro-dollars in all: see `usd`. It is written when this process first uses the budget, so the process that started last decides.
-   * Default: as it is in the database; a new budget has 0.
-   */
+  /** Micro-dollars in all: see `usd`. The process that first uses the budget last decides. Default: as it is in the database, at first 0. */
   readonly amount?: MicroUsd;
   /** The pool that contains this one: an amount taken here is taken there too. Default: none. */
   readonly parent?: BudgetPool;

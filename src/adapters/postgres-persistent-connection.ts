@@ -9,10 +9,7 @@ const PING = 10_000;
 const FIRST_PAUSE = 50;
 const MAX_PAUSE = 500;
 
-/**
- * The server ends a connection that was idle for a minute: a stopped process, or a proxy that drops data, still acknowledges TCP probes.
- * A time that the user has set stays. Postgres 13 lacks the setting.
- */
+/** A proxy that drops data still answers TCP probes, so the server ends an idle connection. A time that the user has set stays. */
 const IDLE_LIMIT = `SELECT set_config(name, '60000', false) FROM pg_settings WHERE name = 'idle_session_timeout' AND setting = '0'`;
 
 /** A pooler may keep the connection for another client. */
@@ -258,10 +255,7 @@ export interface PresenceOptions {
   readonly held?: string;
 }
 
-/**
- * Returns a presence. While it has users its lock is held under one number, on whatever connection: a number whose lock stays free for seconds
- * belongs to a process that is gone, or stopped.
- */
+/** Returns a presence. While it has users its lock is held: a number whose lock stays free for seconds belongs to a process that is gone or stopped. */
 export function presenceIn(db: PostgresDatabase, { channel, heard, held }: PresenceOptions): Presence {
   const holder = String(randomBytes(8).readBigUInt64BE() >> 1n);
   const prepare = async (rows: Rows): Promise<void> => {

@@ -141,10 +141,7 @@ export interface NewOwner {
   readonly takesCommands: boolean;
 }
 
-/**
- * Gives a run to a new owner and notifies the former one. Unanswered commands that the former owner has taken are dropped. Returns undefined when the
- * owner has changed since the row was read.
- */
+/** Gives a run to a new owner and notifies the former one. Returns undefined when the owner has changed since the row was read. */
 export async function giveEpoch(db: PostgresDatabase, row: RunRow, to: NewOwner): Promise<RunRow | undefined> {
   const { schema, server } = db;
   const [given] = await db.rows<RunRow>(
@@ -211,10 +208,7 @@ async function sweep({ rows, schema }: PostgresDatabase): Promise<void> {
   }
 }
 
-/**
- * Records that a process has ended, by its `identityText`. The next owners of its runs get the former owner `died`, also on machines that cannot see
- * the process.
- */
+/** Records that a process has ended, so that the next owners of its runs get the former owner `died`, also on other machines. */
 export async function reportDeath(options: PostgresOptions, process: string): Promise<void> {
   const db = new PostgresDatabase(JOURNAL_TABLES, postgresServer("reportDeath", options));
   try {
@@ -312,10 +306,7 @@ export async function fileOf(db: PostgresDatabase, runId: string, hash: string):
   return row && new Uint8Array(row.body);
 }
 
-/**
- * Returns the snapshot of a run; undefined for none, and for one of another past. PostgresSnapshots.P1 a snapshot has the checksum of the event
- * before it, which covers the record up to there. The reader of its state checks its content.
- */
+/** Returns the snapshot of a run, if any is of its past. PostgresSnapshots.P1 a snapshot has the checksum of the event before it. */
 export async function newestSnapshot(db: PostgresDatabase, runId: string): Promise<RunSnapshot | undefined> {
   const run = await knownRow(db, runId);
   const [row] = await db.rows<{ readonly seq: number; readonly checksum: string; readonly state: string }>(

@@ -17,10 +17,7 @@ export { postgresStore } from "./postgres-store.ts";
 
 /** Options of {@link postgres}. */
 export interface PostgresJournalOptions extends PostgresOptions {
-  /**
-   * Milliseconds for which a lost connection of an owner may come back before another claim takes its run. Not used where the death of the
-   * owner's process is proven. Default 2,000.
-   */
+  /** Milliseconds in which a lost connection of an owner may come back before another claim takes its run, unless its death is proven. Default 2,000. */
   readonly grace?: number;
 }
 

@@ -69,10 +69,7 @@ export function processOf(pid: number): ProcessIdentity {
   };
 }
 
-/**
- * A container often has no machine id, and its name may exist on another machine too; then its boot identifies it, so that neither takes the other
- * for an earlier boot of itself.
- */
+/** The boot identifies a container, which often has no machine id, and whose name may exist on another machine too. */
 function machineText({ id, boot, host }: { readonly id: string; readonly boot: string; readonly host: string }): string {
   return `${id === "" ? boot : id}\n${host}`;
 }

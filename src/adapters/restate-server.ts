@@ -239,10 +239,7 @@ interface ListedWorker {
 /** Milliseconds until a question to a worker is given up. The server tries for ten seconds to reach a machine that has vanished. */
 const FOUND_GONE = 15_000;
 
-/**
- * Returns the workers that the server did not find gone. The tables answer for one that does not: it may be busy, and the server may be
- * starting. The server lists a dead worker until another one begins.
- */
+/** Returns the workers that the server did not find gone. It lists a dead one until another one begins, so the tables answer for a silent one. */
 export async function connectedWorkers(server: RestateServer): Promise<readonly ConnectedWorker[]> {
   const listed = await listedWorkers(server);
   const answers = await Promise.all(listed.map(({ id }) => server.askWorker(id, "look", FOUND_GONE).catch(() => undefined)));

@@ -180,10 +180,7 @@ export class RestateWork implements Working {
     if (this.#slots.size === 0) this.#emptied();
   }
 
-  /**
-   * Asks whether a call whose connection broke was cancelled. The server keeps an ended call for a while, and only that counts as an end: right
-   * after its start the server does not know all its calls.
-   */
+  /** Asks whether a call whose connection broke was cancelled. Only a kept end counts: right after its start the server does not know all calls. */
   async #askCancelled(id: string, slot: Slot): Promise<void> {
     while (slot.streams === 0 && !slot.isSettled) {
       const [row] = await this.#server.rows(`SELECT status FROM sys_invocation WHERE id = ${quoted(id)}`).catch(() => []);
@@ -223,10 +220,7 @@ export class RestateWork implements Working {
   }
 }
 
-/**
- * True when a call replaces another one of its run. A worker resubmits a job without knowing what was submitted a moment ago, so the time decides
- * only between calls of the same origin.
- */
+/** True when a call replaces another one of its run. A worker resubmits without knowing newer jobs, so only equal origins compare times. */
 function replaces(call: RestateCall, other: RestateCall): boolean {
   const isSubmitted = call.sender === undefined;
   return isSubmitted === (other.sender === undefined) ? call.since > other.since : isSubmitted;

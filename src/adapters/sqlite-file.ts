@@ -28,7 +28,7 @@ export function filePath(what: string, path: unknown, instead: string): string {
 }
 
 /**
- * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind changes.
+ * Opens a file of its kind, first read-only, so that no byte of a file of another kind changes.
  * @throws errors of its kind: `foreign`, `newer`, `unwritable`, `damaged`
  */
 export async function openFile(options: FileOptions): Promise<Database> {
@@ -48,10 +48,7 @@ export async function openFile(options: FileOptions): Promise<Database> {
   }
 }
 
-/**
- * A file that its first use opens; the next use after a failure tries again. OpenedFile.F1 (`close`) waits for the work under way, because several
- * users share a store.
- */
+/** A file that its first use opens, again after a failure. OpenedFile.F1 (`close`) waits for the work under way of the other users. */
 export class OpenedFile {
   readonly options: FileOptions;
   readonly #underWay = new Set<Promise<unknown>>();

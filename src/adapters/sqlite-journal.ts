@@ -153,10 +153,7 @@ export class SqliteJournal implements Journal {
     return this.#closing;
   }
 
-  /**
-   * Changes a run that this journal holds or takes. Another owner in this process may release it during the wait, so it is taken again when
-   * the change is made and when the call resolves.
-   */
+  /** Changes a run that this journal holds or takes, again after the change: another owner in this process may have released it meanwhile. */
   async #holding<T>(runId: string, change: JournalChange<T>): Promise<T> {
     const db = await this.#ask((opened) => opened);
     let isNew = this.#locks.take(db, runId);

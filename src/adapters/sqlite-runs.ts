@@ -315,10 +315,7 @@ export function keepSnapshot(db: Database, runId: string, epoch: number, { seq, 
   db.run("INSERT OR REPLACE INTO snapshots (number, seq, head, body) VALUES (?, ?, unhex(?), ?)", values);
 }
 
-/**
- * Returns the snapshot of a run; undefined for none, and for one of another past. SqliteSnapshots.P1 a snapshot has the checksum of the event before
- * it, which covers the record up to there. The reader of its state checks its content.
- */
+/** Returns the snapshot of a run, if any is of its past. SqliteSnapshots.P1 a snapshot has the checksum of the event before it. */
 export function newestSnapshot(db: Database, runId: string): RunSnapshot | undefined {
   const run = knownRun(db, runId);
   const [seq, head, bytes] =

@@ -130,10 +130,7 @@ const COUNT_VECTORS =
   "SELECT CAST(fingerprint AS BLOB), count(*) FROM vectors WHERE place > ? AND place < ? GROUP BY fingerprint ORDER BY count(*) DESC";
 const LAST_MESSAGE = `SELECT CAST(${MESSAGE_LINE} AS BLOB) FROM messages WHERE place > ? AND place < ? ORDER BY place DESC LIMIT 1`;
 
-/*
- * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that adds a message
- * adds its words, each with the number of its role before it. The index has no checksums: a changed bit may hide a message from a search.
- */
+/* A full-text index of words, so that a search reads only likely messages. It has no checksums: a changed bit may hide a message. */
 
 /** Characters that are indexed of a word. */
 const MAX_WORD_LENGTH = 64;

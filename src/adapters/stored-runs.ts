@@ -47,10 +47,7 @@ export function snapshotAhead(runId: string, events: number, seq: number): Journ
   return new JournalError("SEQ_MISMATCH", `Expected a snapshot of at most ${events} events of run ${runId}, got one of ${seq}.`);
 }
 
-/*
- * Tallies of runs in a store, each as JSON with a checksum. A reader makes what is missing and keeps it for the next one. A damaged one counts as
- * missing.
- */
+/* Tallies of runs, each as JSON with a checksum. A reader makes one that is missing or damaged, and keeps it for the next one. */
 
 /** The tally of a run under way is kept again once it lacks this many events, so that a list reads fewer of each run. */
 const MAX_BEHIND = 100;

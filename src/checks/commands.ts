@@ -24,10 +24,7 @@ const OUTPUT_LENGTH = 400;
 const SHOWN_STEPS = 3;
 const SHOWN_LENGTH = 250;
 
-/**
- * Checks criteria by their commands, each in a fresh copy of the project. One is `not checked` when the check itself is at fault, or
- * nothing can be run.
- */
+/** Checks criteria by their commands, each in a fresh copy of the project. One is `not checked` where the check is at fault, or nothing can be run. */
 export async function checkCommands(request: CommandChecksRequest): Promise<Verdict[]> {
   const { root, sandbox, timeout = CRITERION_TIMEOUT, signal } = request;
   const prepared = request.criteria.flatMap((criterion) => {

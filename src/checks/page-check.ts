@@ -70,8 +70,8 @@ interface PageCriterion {
 }
 
 /**
- * Opens a page of a project as a file, and plays the page steps of criteria on it, in Chromium inside the sandbox. Each criterion has a
- * fresh page with empty storage. A page that loops, floods or crashes fails alone. Without Chromium every verdict is `not checked`.
+ * Plays the page steps of criteria on a page of a project, in Chromium inside the sandbox. Each criterion has a fresh page with empty storage. A page
+ * that loops, floods or crashes fails alone. Without Chromium every verdict is `not checked`.
  */
 export async function checkPages(request: PageCheckRequest): Promise<PageReport> {
   checkPath(request.open ?? "index.html");

@@ -116,10 +116,7 @@ async function wordsIn(root: string, files: readonly string[]): Promise<Readonly
   return words;
 }
 
-/**
- * The functions to empty: those that tests name, else those of files that tests name, as a test of a command does, else any; and one of each file
- * before a second of it.
- */
+/** The functions to empty: those that tests name, else those of files that tests name, else any; one of each file before a second of it. */
 function chosenFrom(functions: readonly SourceFunction[], words: ReadonlySet<string>, seed: number): readonly SourceFunction[] {
   const named = functions.filter(({ name }) => words.has(name));
   const near = functions.filter(({ file }) => isNamed(file, words));

@@ -23,10 +23,7 @@ const MAX_FAILURES = 50;
 const MESSAGE_LENGTH = 2_000;
 const COMPILED_TEST = /\.(test|spec)\.([cm]?tsx?|jsx)$/;
 
-/**
- * Runs all the tests of a project in the sandbox: with `node --test`, with pytest or else unittest, and by the commands that its own files
- * name. Tests that need what is not there are "not run".
- */
+/** Runs all the tests of a project in the sandbox: `node --test`, pytest or unittest, and commands that its files name. "not run" without their needs. */
 export async function runSuites(request: SuitesRequest): Promise<SuiteReport[]> {
   const { root, sandbox, languages, timeout = SANDBOX_TIMEOUT, signal } = request;
   const files = await filesIn(root, signal);

@@ -35,10 +35,7 @@ export interface SyntaxReport {
   readonly notRun?: string;
 }
 
-/**
- * Checks files without running them: JavaScript as Node.js or the page would load it, Python, JSON, and what pages name. TypeScript only by
- * a Node.js that can strip types.
- */
+/** Checks files without running them: JavaScript, Python, JSON, and what pages name. TypeScript only by a Node.js that can strip types. */
 export async function checkSyntax(request: SyntaxRequest): Promise<SyntaxReport> {
   const { root, sandbox, signal } = request;
   const all = await filesIn(root, signal);

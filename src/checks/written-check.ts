@@ -1,9 +1,7 @@
 import { parse } from "shell-quote";
 import { isList, isRecord } from "../kernel/value-kind.ts";
 
-/*
- * Reads the checks that models write. Each change here has one possible meaning; everything else stays as it is, and the schema refuses it.
- */
+/* Reads the checks that models write. Each change has one possible meaning; everything else stays, and the schema refuses it. */
 
 type Members = Readonly<Record<string, unknown>>;
 /** Returns what a member means in the canonical form; undefined where it stays as it is. */

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /*
- * Drivers run inside a sandbox, on Node.js 20.19 and later, in a copy of the project. An order comes on standard input, so that no command can
- * read it in a list of processes. A line of the report begins with the nonce of the order; its reader checks all of it all the same.
+ * Drivers run inside a sandbox, on Node.js 20.19 and later. An order comes on standard input, which no list of processes shows. Each line of a report
+ * begins with the nonce of the order; its reader checks all of it all the same.
  */
 
 export const root = process.cwd();
@@ -11,10 +11,7 @@ export const root = process.cwd();
 /** @type {any} Its form is that of the caller in TypeScript. */
 export const order = JSON.parse(readFileSync(0, "utf8"));
 
-/**
- * @param {unknown} value
- * @returns {Promise<void>}
- */
+/** @param {unknown} value @returns {Promise<void>} */
 export function report(value) {
   return new Promise((done) => process.stdout.write(`\n${order.nonce} ${JSON.stringify(value)}\n`, () => done()));
 }
@@ -46,12 +43,7 @@ export function withoutRoot(text) {
   return text.replaceAll(`${root}/`, "").replaceAll(root, ".");
 }
 
-/**
- * The environment of a Python program of the project: as its user has it, with the packages that are installed in the project. Test runners find
- * the project's own modules too.
- *
- * @param {{ isTest?: boolean }} [o]
- */
+/** The environment of a Python program, with the packages installed in the project. @param {{ isTest?: boolean }} [o] */
 export function pythonEnvironment({ isTest = false } = {}) {
   const own = isTest ? [root, path.join(root, "src")] : hasSourceFolder() ? [path.join(root, "src")] : [];
   const libraries = [...own, path.join(root, ".packages")].filter((folder) => existsSync(folder));

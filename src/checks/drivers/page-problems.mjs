@@ -35,11 +35,7 @@ export function messageOf(thrown) {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/**
- * @template T
- * @param {number} ms @param {Promise<T>} work
- * @returns {Promise<T>}
- */
+/** @template T @param {number} ms @param {Promise<T>} work @returns {Promise<T>} */
 export function within(ms, work, words = "the page does not answer; a script may run without end") {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new PageOver(words)), ms);

@@ -1,7 +1,4 @@
-/*
- * Plays the steps of each criterion on a page of its own, inside the sandbox, and reports each event. Every criterion has a limit: where its
- * page does not answer, it fails, and the next criterion gets a new page.
- */
+/* Plays the steps of each criterion on a page of its own, inside the sandbox. A page that does not answer fails its criterion alone. */
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -6,12 +6,7 @@ import { root, textOf } from "./order.mjs";
 const CALL =
   "import sys; from importlib import import_module; name, module, function = sys.argv[1:4]; sys.argv[:4] = [name]; sys.exit(getattr(import_module(module), function)())";
 
-/**
- * Finds the program that a command starts: an own command of the project, a script of `package.json`, or a program of the system.
- *
- * @param {string[]} command
- * @returns {[string, string[]]}
- */
+/** The program that a command starts: of the project, of `package.json` or of the system. @param {string[]} command @returns {[string, string[]]} */
 export function programOf([name = "", ...args], depth = 0) {
   if (name === "node") return [process.execPath, args];
   if (name === "python" || name === "python3") return ["python3", args];

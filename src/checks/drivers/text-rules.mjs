@@ -26,10 +26,7 @@ export function quoted(text, limit = 300) {
 /** A rule that cannot be applied: the check is at fault. */
 export class RuleError extends Error {}
 
-/**
- * @param {string} pattern @param {string[]} texts @param {number} time milliseconds
- * @returns {boolean}
- */
+/** @param {string} pattern @param {string[]} texts @param {number} time milliseconds @returns {boolean} */
 export function matches(pattern, texts, time) {
   try {
     return vm.runInNewContext('texts.some((text) => new RegExp(pattern, "m").test(text))', { pattern, texts }, { timeout: time });
