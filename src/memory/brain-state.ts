@@ -123,11 +123,7 @@ export function brainJson({ history, knowledge, originals, lastTalk, ...state }:
   return { v: VERSION, ...state, ...messages, ...(lastTalk === undefined ? {} : { lastTalk }) };
 }
 
-/**
- * Reads the JSON of {@link brainJson}. For anything else, returns a string that names the fault.
- *
- * @throws UsageError `BRAIN_NEWER` when a newer version of this package wrote it.
- */
+/** Reads the JSON of {@link brainJson}; a string names the fault of anything else. @throws UsageError `BRAIN_NEWER` for that of a newer version. */
 export function readBrainState(text: string): BrainState | string {
   const json: unknown = parsedJson(text);
   if (json === undefined) return "it is no JSON";

@@ -98,8 +98,7 @@ export class ChatMemory {
   }
 
   /**
-   * Appends a message, or adds an answer to its call. Returns false for an answer without a waiting call, which servers refuse: it is not kept.
-   *
+   * Appends a message, or adds an answer to its call. Returns false for an answer without a waiting call: it is not kept.
    * @throws UsageError `CHAT_MESSAGE_INVALID`
    */
   add(message: ChatMessage, o: AddOptions = {}): boolean {
@@ -237,11 +236,7 @@ function asMessages(pinned: ChatMemoryOptions["pinned"]): readonly ChatMessage[]
   return Array.isArray(pinned) ? (pinned as readonly ChatMessage[]) : [pinned as ChatMessage];
 }
 
-/**
- * One message, or the tool calls of an assistant with their answers: kept or dropped as a whole. Owns which calls wait for an answer.
- *
- * ChatUnit.U2 (`size`) every call counts as answered, so the size never changes.
- */
+/** A message, or the tool calls of an assistant with their answers. ChatUnit.U2 (`size`) every call counts as answered, so the size never changes. */
 class ChatUnit {
   readonly head: ChatMessage;
   readonly isPinned: boolean;

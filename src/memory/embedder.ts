@@ -115,11 +115,7 @@ async function called(embedder: Embedder, texts: readonly string[], limits: Embe
   }
 }
 
-/**
- * Returns the vector scaled to length 1; undefined for a vector of zeros.
- *
- * @throws MemoryError `EMBEDDING_INVALID` for a value that is not a finite number
- */
+/** Returns the vector scaled to length 1; undefined for one of zeros. @throws MemoryError `EMBEDDING_INVALID` for a value that is not finite */
 export function unitVector(vector: ArrayLike<number>, source: string): Float32Array | undefined {
   let sum = 0;
   for (let n = 0; n < vector.length; n++) {

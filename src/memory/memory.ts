@@ -149,11 +149,7 @@ export class Memory extends MessageMemory {
     return this.#all.newestFirst();
   }
 
-  /**
-   * Restores a memory from {@link toJSON}. Each message is read by `MessageSchema`.
-   *
-   * @throws UsageError `MEMORY_INVALID` naming what does not fit.
-   */
+  /** Restores a memory from {@link toJSON}. @throws UsageError `MEMORY_INVALID` naming what does not fit. */
   static fromJSON(json: unknown): Memory {
     takes("Memory.fromJSON", "json", json, readable);
     const parsed = memorySchema().safeParse(json);

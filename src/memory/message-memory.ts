@@ -19,11 +19,7 @@ export abstract class MessageMemory {
   /** Limit on the messages kept; the oldest ones are evicted. */
   abstract readonly limit: number | undefined;
   abstract readonly size: number;
-  /**
-   * Returns the newest `k` messages in order of arrival; all of them when `k` is 0, the default.
-   *
-   * @throws UsageError `ARGUMENT_INVALID` when `k` is not a whole number of 0 or more.
-   */
+  /** Returns the newest `k` messages in order of arrival; all of them for 0, the default. @throws UsageError `ARGUMENT_INVALID` for another `k` */
   abstract get(k?: number): Message[];
   /** Returns the message at an index in order of arrival; negative indexes count from the end. */
   abstract getByPosition(index: number): Message | undefined;

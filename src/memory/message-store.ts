@@ -49,10 +49,7 @@ export interface MessageIdentity {
   readonly id: string;
 }
 
-/**
- * A word of a question, in lower case and NFKC, of letters, digits and marks. The words of Chinese, Japanese and Korean texts are their
- * characters and pairs of neighbours.
- */
+/** A word of a question, in lower case and NFKC. Those of Chinese, Japanese and Korean texts are characters and pairs of neighbours. */
 export interface SoughtWord {
   readonly word: string;
   /** True when longer words that begin with it match too. */

@@ -17,9 +17,7 @@ export interface MeterParts {
 }
 
 /**
- * Makes every batch of an embedder a recorded step, tried and paid as a model call is, and answered from the record on replay. The strings are
- * recorded by hash. A free embedder makes no step.
- *
+ * Makes every batch of an embedder that is not free a recorded step, paid as a model call is. The strings are recorded by hash.
  * @throws ModelError, ControlError
  */
 export function meteredEmbedder(embedder: Embedder, { steps, policy, until = Infinity }: MeterParts): Embedder {

@@ -135,10 +135,7 @@ export interface RecalledMessage {
   readonly text: string;
 }
 
-/**
- * Chooses found messages within a budget of tokens. The first one is cut if it does not fit; others that do not fit are skipped. Returns newer
- * messages before older ones.
- */
+/** Chooses found messages within a budget of tokens, newer before older ones. The first is cut if it does not fit; others are skipped. */
 export async function relatedWithin(
   found: readonly KeptMessage[],
   budget: number,

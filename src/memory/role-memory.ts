@@ -53,10 +53,7 @@ const recallOptions: Known<RecallOptions> = {
   timeout: aDuration,
 };
 
-/**
- * Options of the long-term memory of a role. One object may serve any number of roles and runs: the store separates them by the names of the
- * hired roles, and by the scopes of their runs.
- */
+/** Options of the long-term memory of a role, for any number of roles and runs: the store separates them by names and scopes. */
 export interface RoleMemoryOptions {
   /** Stores messages beyond the run, such as `sqliteStore({ path })`. Default: they end with the run. */
   readonly store?: MessageStore;

@@ -137,10 +137,7 @@ export class MessageSizes {
   }
 }
 
-/**
- * Returns the messages to summarize next: the oldest ones within the limits, at least one; none while the history is within both limits, or
- * when all of it is kept.
- */
+/** Returns the oldest messages within the limits, at least one; none while the history is within both limits, or when all of it is kept. */
 export async function dueMessages(history: readonly Message[], sizes: MessageSizes, limits: CompressionLimits): Promise<Message[]> {
   const { maxMessages, maxTokens } = limits;
   const rest = history.length - (await keptCount(history, sizes, limits));

@@ -89,10 +89,7 @@ function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return common / Math.max(1, a.size + b.size - common);
 }
 
-/**
- * Returns a hash of 32 bits that is the same in every process and on every machine: FNV-1a over UTF-16 code units, and the final mix of
- * MurmurHash3, because callers use the low bits. Not for secrets.
- */
+/** Returns a hash of 32 bits, equal on every machine: FNV-1a and the final mix of MurmurHash3, because callers use the low bits. */
 export function stableHash(text: string, seed = 0): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let n = 0; n < text.length; n++) hash = Math.imul(hash ^ text.charCodeAt(n), 0x01000193);

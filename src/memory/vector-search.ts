@@ -7,10 +7,7 @@ import type { StoredMessages, StoreWatch } from "./stored-messages.ts";
 
 type StoreParts = Pick<StorageParts, "store" | "roleId" | "clock">;
 
-/**
- * Finds the messages of a storage by their vectors. Computes and stores missing vectors and adds them to the index. Owns the list of messages
- * without a vector, the dimensions, and the index.
- */
+/** Finds messages by their vectors. It owns the list of messages without a vector, the dimensions, and the index. */
 export class VectorSearch implements StoreWatch {
   readonly #parts: StoreParts;
   readonly #vectors: VectorParts;

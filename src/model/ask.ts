@@ -183,10 +183,7 @@ export interface SteppedChatOptions extends ChatOptions, TextListener {
   readonly takesCut?: boolean | undefined;
 }
 
-/**
- * A model whose calls are steps: with retries and limits, bound by the budget, recorded, and answered from the record afterwards. It does
- * not stream, because a failed try takes its text back: see `onDelta`.
- */
+/** A model whose calls are recorded steps, with retries, limits and the budget. It does not stream, because a failed try takes its text back. */
 export interface SteppedModel extends ChatModel {
   readonly streams: false;
   chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
@@ -245,10 +242,7 @@ export function missingModel(who: string): never {
   );
 }
 
-/**
- * Returns the meter of an agent, a flow or an environment that begins now. None if its own pools are those of the step around it: then
- * its spending is part of the cost of that step.
- */
+/** Returns the meter of an agent, a flow or an environment that begins now. None where its spending is part of the cost of the step around it. */
 export function meterFor(model: ChatModel | undefined, pools: readonly (BudgetPool | undefined)[] = []): Meter | undefined {
   const meter = presentMeter() ?? (model !== undefined && isStepped(model) ? model.meter : undefined);
   return pools.some(isLent) ? undefined : meter;

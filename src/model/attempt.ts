@@ -96,10 +96,7 @@ interface Watch {
   end(): void;
 }
 
-/**
- * Ends a try when its caller does, after silence, or when its time is up. Until the answer begins each sign of life restarts the wait for
- * its first piece, so that a server that thinks long and says so is not cut.
- */
+/** Ends a try when its caller does, after silence, or when its time is up. A server that says that it thinks is not cut. */
 function watchOf(model: string, { clock, timeouts, timeLeft }: AttemptBounds, above: Cancellation, hasBegun: () => boolean): Watch {
   const life = new CancellationScope();
   let isOver = false;
@@ -190,11 +187,7 @@ export class ReplyBuilder {
     return this.#text.length > 0 || this.#refusal.length > 0 || this.#calls.size > 0 || this.#finish !== undefined;
   }
 
-  /**
-   * Adds the next piece, and returns its text; nothing when it was the last one again.
-   *
-   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end, and for an answer that is too long
-   */
+  /** Adds the next piece, and returns its text, once. @throws ModelError `MODEL_PROTOCOL` for pieces after the end, or too many */
   add(chunk: ChatChunk): string {
     const text = chunk.content ?? "";
     if (chunk.usage !== undefined) this.#usage = chunk.usage;

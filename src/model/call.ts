@@ -94,10 +94,7 @@ export interface CallDeps extends CallPolicy, TextListener {
   readonly takesCut?: boolean | undefined;
 }
 
-/**
- * Limits the reply under a budget: without a limit its cost has no bound. The limit is not part of the step's address. A free model gets no
- * limit, because a server with a small window would refuse it.
- */
+/** Limits the reply under a budget: else its cost has no bound. A free model gets no limit, because a server with a small window would refuse it. */
 function boundedRequest(model: ChatModel, request: ChatRequest, { prices, requirePrice, attempts }: CallDeps): ChatRequest {
   const { budget } = attempts;
   const isBound = requirePrice === true || (budget !== undefined && budget.isBinding !== false);
@@ -209,9 +206,7 @@ interface Call {
 
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
 
-/**
- * A call acquires its limits before it reserves money, so that a waiting call withholds no money from others. Then it waits for time only.
- */
+/** A call acquires its limits before money, so that a waiting call withholds none. Then it waits for time only. */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
   const { clock } = call.deps;
   const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });

@@ -17,10 +17,7 @@ export interface ChatModel {
   readonly timeouts?: CallTimeouts;
   /** False if the server cannot answer in pieces: only the limit on the whole call applies then. Default true. */
   readonly streams?: boolean;
-  /**
-   * True if the server neither repeats nor bills a request whose idempotency key ({@link ChatOptions.key}) it has seen. A call that a crash
-   * interrupted then adds no cost to the call that repeats it. Default false.
-   */
+  /** True if the server neither repeats nor bills a request whose {@link ChatOptions.key} it has seen: a repeated call costs once. Default false. */
   readonly dropsRepeats?: boolean;
   /** Provider-specific fields of every request. Part of each request's address. */
   readonly extra?: Readonly<Record<string, Json>>;
@@ -33,10 +30,7 @@ export interface ChatModel {
 /** Options of one attempt. */
 export interface ChatOptions {
   readonly signal: AbortSignal;
-  /**
-   * The idempotency key: the address of the step, the same in a resumed run. A retry has the same key unless the failed try was
-   * answered. Undefined outside a run. Not part of a request.
-   */
+  /** The idempotency key: the same in a resumed run, and for a retry unless the failed try was answered. Undefined outside a run. */
   readonly key?: string;
   /** The activation and the step, without the run: equal in equal runs. Undefined outside a run. Not part of a request. */
   readonly occurrence?: string;
@@ -73,10 +67,7 @@ export interface ChatRequest {
   readonly extra?: Readonly<Record<string, Json>>;
 }
 
-/**
- * The reason for the end of a reply. `length`: it was cut. A cut reply without tool calls is an error; in one with calls the last call may be
- * cut.
- */
+/** The reason for the end of a reply. `length`: it was cut, which is an error but where it calls tools; the last call may be cut then. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** Tokens of one call. */

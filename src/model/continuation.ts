@@ -20,10 +20,7 @@ const SHORTEST_LINE = 4;
 /** Prefix that identifies a restarted reply. */
 const SHORTEST_HEAD = 40;
 
-/**
- * Joins the parts of a reply without doubling: models repeat the last words or lines, begin the cut line again, put the rest into another
- * fenced block, or write the whole reply anew.
- */
+/** Joins the parts of a reply without doubling: models repeat words, begin the cut line or a fenced block again, or write the whole reply anew. */
 export function joined(soFar: string, more: string): string {
   const head = soFar.trimStart().slice(0, SHORTEST_HEAD);
   if (head.length === SHORTEST_HEAD && more.trimStart().startsWith(head)) return more;

@@ -177,10 +177,7 @@ function poolAttempts(open: () => Promise<Funds | undefined>, budget: BudgetPool
   };
 }
 
-/**
- * The attempts of a step paid from two budgets. A refusal of the second one is a StepError `BUDGET`, recorded as the answer of the step:
- * the enclosing run continues.
- */
+/** The attempts of a step paid from two budgets. A refusal of the second is its recorded StepError `BUDGET`: the enclosing run continues. */
 export function paidTwice(attempts: Attempts, own: Attempts): Attempts {
   return attemptsWith(attempts, {
     async open(hold, o) {

@@ -79,10 +79,7 @@ const MAX_REPAIR = 200_000;
 
 let repairer: ((text: string) => string) | undefined;
 
-/**
- * Loads the package that repairs broken JSON. Few programs need it. Await the result before a reply is read; it is undefined if the package is
- * loaded, or if no string has any JSON.
- */
+/** Loads the package that repairs broken JSON, which few programs need. Undefined if it is loaded, or if no string has any JSON. */
 export function loadRepair(...texts: readonly string[]): Promise<void> | undefined {
   if (repairer !== undefined || !texts.some((text) => /[[{]/.test(text))) return undefined;
   return import("jsonrepair").then(({ jsonrepair }) => void (repairer = jsonrepair));

@@ -241,11 +241,7 @@ class RateWindow {
     }
   }
 
-  /**
-   * Counts a use from now on. @returns false if there is no room now: it is left out then
-   *
-   * @returns false if there is no room now: it is left out then
-   */
+  /** Counts a use from now on. @returns false if there is no room now: it is left out then */
   begin(entry: RateUse, now: number): boolean {
     if (entry.at === now) return true;
     this.#entries = this.#entries.filter((other) => other !== entry && other.at + this.#longest > now);

@@ -13,10 +13,7 @@ function above(over: number, input: number, output: number, cachedInput?: number
   return { over, input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
 }
 
-/**
- * List prices on {@link PRICES_AS_OF}, in US dollars for a million tokens, standard tier, without tax, batch or regional terms. A
- * missing model has an unknown price, not a price of 0.
- */
+/** List prices on {@link PRICES_AS_OF}, in dollars for a million tokens, standard tier, without tax. A missing model has an unknown price, not 0. */
 export const LIST_PRICES: readonly VendorPrices[] = [
   {
     prefixes: ["openai/"],

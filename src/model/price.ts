@@ -28,10 +28,7 @@ export type PriceTable = Readonly<Record<string, ModelPrice>>;
 /** The default limit on a reply if a price is known: without a limit no hold would bound the cost. */
 export const DEFAULT_MAX_TOKENS = 16_384;
 
-/**
- * Input tokens reserved for each picture on top of its bytes: an address can name a large one. The dearest rule known is gpt-4o-mini's:
- * 2833 tokens and 5667 for each of at most 8 tiles.
- */
+/** Input tokens reserved for each picture: an address can name a large one. gpt-4o-mini takes 2833 tokens and 5667 for each of 8 tiles. */
 const IMAGE_TOKENS = 50_000;
 
 /**

@@ -3,9 +3,7 @@ import { isList, isRecord } from "../kernel/value-kind.ts";
 import { readValue } from "./json-reader.ts";
 import { branchesOf, constantsOf, listOf, nodesIn, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "./schema-node.ts";
 
-/*
- * Replies and the schemas that they are meant for. Unions are read with all their fitting branches at once.
- */
+/* Replies and the schemas that they are meant for. Unions are read with all their fitting branches at once. */
 
 /** The changes to a value that a model wrote. Each is made only if the schema leaves no doubt. */
 interface Mending {
@@ -13,10 +11,7 @@ interface Mending {
   readonly names?: boolean;
   /** Nulls that mean "left out" are left out: the wire makes optional members nullable. A null stays if the schema takes one. */
   readonly fillers?: boolean;
-  /**
-   * "3", "true", a list or an object as text, one item for a list, a list of one for its item, a constant in another case, and a whole value
-   * inside of one more object become what the schema wants.
-   */
+  /** "3", "true", JSON as text, one item for a list and back, a constant in another case, a value inside of one more object become what is wanted. */
   readonly types?: boolean;
 }
 

@@ -85,9 +85,7 @@ const ADVICE = {
 } as const;
 
 /**
- * 4xx, 501, 503 and 529 are refusals before the model ran. 500, 502, 504 and other 5xx come from servers and gateways whose model may have
- * run, and so does any error inside a begun stream: those tries keep their hold.
- *
+ * 4xx, 501, 503 and 529 are refusals before the model ran. Behind other 5xx, and inside a begun stream, it may have run: the hold stays.
  * @param formatAsked true when the request asked for a reply format
  */
 export function serverError(model: string, said: ServerSaid, formatAsked: boolean): ModelError {

@@ -131,10 +131,7 @@ interface MisfitReply {
   readonly isLast: boolean;
 }
 
-/**
- * Adds a bad reply and its faults to a conversation. After a reply that was too long, and in the last request, it asks for the shortest
- * form.
- */
+/** Adds a bad reply and its faults to a conversation. After one that was too long, and at last, it asks for the shortest form. */
 function askAgain(
   messages: readonly ChatMessage[],
   output: OutputSchema,

@@ -89,10 +89,7 @@ function afterClosing(text: string, opening: RegExpExecArray): number | undefine
   return closing === null ? undefined : opening[0].length + closing.index + closing[0].length;
 }
 
-/**
- * The index after a closing mark that no mark opens; 0 without one. In a fenced block it is text, and a reply that begins as JSON holds no
- * thoughts.
- */
+/** The index after a closing mark that no mark opens, else 0. In a fenced block it is text, and JSON holds no thoughts. */
 function afterLoneClosing(text: string): number {
   if (/^[\s\uFEFF]*[{[](?!\/)/.test(text)) return 0;
   let looked = 0;

@@ -13,18 +13,15 @@ export interface CallTimeouts {
   /** Silence once the answer has begun. Default {@link DEFAULT_TIMEOUTS}`.silence`. */
   readonly silence?: number | undefined;
   /**
-   * A whole call: its tries and the waits between them, without waits for limits and for the budget. The only limit of a server that does
-   * not stream. Default {@link DEFAULT_TIMEOUTS}`.call`.
+   * A whole call with its retries, without waits for limits and the budget; the only limit of a server that does not stream.
+   * Default {@link DEFAULT_TIMEOUTS}`.call`.
    */
   readonly call?: number | undefined;
 }
 
 export type SetTimeouts = { readonly [Limit in keyof Required<CallTimeouts>]: number };
 
-/**
- * For a local model on a slow machine: 10 minutes to read a long prompt, 5 minutes of silence in an answer, and 2 hours for a call: 16,384
- * tokens at 3 tokens a second take 91 minutes.
- */
+/** For a local model on a slow machine, which needs 10 minutes for a long prompt, and 91 for 16,384 tokens at 3 a second. */
 export const DEFAULT_TIMEOUTS: SetTimeouts = Object.freeze({ firstByte: 600_000, silence: 300_000, call: 7_200_000 });
 
 /** The model's own, else that of the policy, else the default. */
