@@ -1,6 +1,4 @@
-/*
- * The entry `troupe/research`: a laboratory for the coordination of roles.
- */
+/* The entry `troupe/research`: a laboratory for the coordination of roles. */
 
 // Statistics.
 export { bootstrapInterval } from "./statistics/bootstrap.ts";

@@ -3,10 +3,7 @@ import { Cycles } from "../../kernel/cycles.ts";
 import { listed } from "../../kernel/value-text.ts";
 import { contentHash, type Json } from "../../kernel/json.ts";
 
-/**
- * The failures that a log shows without a judge, and their modes in the taxonomy of failures of multi-agent systems: Cemri et al. 2025, "Why Do
- * Multi-Agent LLM Systems Fail?", arXiv 2503.13657.
- */
+/** The failures that a log shows without a judge, with their modes of Cemri et al. 2025, "Why Do Multi-Agent LLM Systems Fail?", arXiv 2503.13657. */
 export const FAILURE_MODES = {
   "step-repetition": "FM-1.3 step repetition",
   "ping-pong": "FM-1.3 step repetition, between roles",
@@ -71,10 +68,7 @@ export type MakeDetector = (repeats: number) => Detector;
 
 const MAX_STEPS = 3;
 
-/**
- * A role makes equal requests with equal answers again and again. Models and tools have cycles of their own, because the request of a model
- * grows with each call of a tool. Equal calls of a model in one activation count once: they are samples. A repetition that was found starts again.
- */
+/** Repeats of equal requests with equal answers, of models and tools apart. Equal calls of a model in one activation are samples: they count once. */
 export const stepRepetition: MakeDetector = (repeats) => {
   const known = new Map<string, Cycles>();
   return {
@@ -104,10 +98,7 @@ interface Link {
   readonly signature: string;
 }
 
-/**
- * Roles answer each other in a circle: along a chain of answers, the same roles repeat the same strings in the same order. Letter case and
- * spaces do not count. A chain is at most as long as the longest circle needs, and starts again where one was found.
- */
+/** Roles answer each other in a circle: along a chain of answers the same strings repeat in order, whatever their case and spaces. */
 export const pingPong: MakeDetector = (repeats) => {
   const chains = new Map<string, readonly Link[]>();
   return {
@@ -138,10 +129,7 @@ function closedCycle(chain: readonly Link[], repeats: number): number {
   return length;
 }
 
-/**
- * A limit had to end a run in which nothing new was said any more. A string is new for each sender and cause. A new one of any role clears the
- * list of repeated messages.
- */
+/** A limit had to end a run in which nothing new was said any more. A string is new for each sender and cause; a new one clears the list. */
 export const noTermination: MakeDetector = (repeats) => {
   const said = new Set<string>();
   let stale: Message[] = [];

@@ -24,10 +24,7 @@ import {
 import { EVENT_TYPES } from "../../runtime/record/event.ts";
 
 export interface FailureOptions {
-  /**
-   * The roles that are judged. `models`: those that have asked a model in the run so far, because a plain function that repeats itself does what
-   * its code says. `all`: every role. Default `models`.
-   */
+  /** The judged roles. `models`: those that have asked a model, because a function that repeats itself does what its code says. Default `models`. */
   readonly roles?: "models" | "all";
   /** The number of equal events that make a repetition, 2 or more. Default 3. */
   readonly repeats?: number;
@@ -130,10 +127,7 @@ export interface FailureSource {
   on<T extends Observed["type"]>(type: T, listener: (observed: Extract<Observed, { readonly type: T }>) => void): () => void;
 }
 
-/**
- * Reports failures while a run is under way: see {@link FailureWatch}. Call it before the run starts, because the watch needs all events.
- * The returned function ends the watch. An error that `tell` throws is logged, and the run continues.
- */
+/** Reports failures while a run is under way: see {@link FailureWatch}. Call it before the run starts. The returned function ends the watch. */
 export function watchFailures(source: FailureSource, tell: (finding: FailureFinding) => void, options: FailureOptions = {}): () => void {
   takes("watchFailures", "source", source, having("a run or an environment", "on"));
   takes("watchFailures", "tell", tell, aFunction);

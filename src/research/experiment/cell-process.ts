@@ -106,10 +106,7 @@ export class CellProcess {
     throw unreadable(options.module, String(reply["unreadable"]), String(reply["code"]));
   }
 
-  /**
-   * @param onUse reply what the run takes of models, also of one whose process dies
-   * @throws ControlError when the signal aborts
-   */
+  /** @param onUse reply what the run takes of models, also of one whose process dies @throws ControlError when the signal aborts */
   async run(request: WireRequest, onUse: (fresh: FreshUse) => void): Promise<ProcessAnswer> {
     this.#requests += 1;
     this.#onUse = onUse;
@@ -192,8 +189,8 @@ function unreadable(module: string, text: string, code: string): UsageError {
 }
 
 /**
- * The script of a process that runs cells, for `node -e`: a string, so that it runs wherever the module's own copy of this package is. A
- * thread ends the process when its parent is gone or its memory is used up, also while a cell never returns to the event loop.
+ * The script of a process, a string for `node -e`: it runs wherever the module's own copy of this package is. A thread ends the process when its
+ * parent is gone or its memory is used up, also while a cell never returns to the event loop.
  */
 const CELL_SCRIPT: string = String.raw`
 import { Worker } from "node:worker_threads";

@@ -31,10 +31,7 @@ export interface CellUse {
   readonly prompts: readonly string[];
 }
 
-/**
- * The sum of several uses, in any order. UseSum.U1 (`add`) each model at each price and in each way, and each prompt, counts once. UseSum.U2 (`use`) it is
- * sorted.
- */
+/** The sum of several uses. UseSum.U1 (`add`) each model at each price and in each way, and each prompt, counts once. UseSum.U2 (`use`) it is sorted. */
 export class UseSum {
   #calls = 0;
   #microUsd = 0;
@@ -236,10 +233,7 @@ export interface SweepSpending {
   readonly uncertain: number;
 }
 
-/**
- * The use of models by the runs of a sweep. SweepUse.S1 (`sweepUse`) each run, and each try whose process died, counts once: a run that continued
- * counts with its whole record, in the place of its earlier lines.
- */
+/** The use of models by a sweep. SweepUse.S1 (`sweepUse`) each run, and each try whose process died, counts once, a continued run as a whole. */
 export function sweepUse(finished: Iterable<FinishedCell>): SweepSpending & { readonly use: CellUse } {
   const lines = new Map<string, FinishedCell[]>();
   for (const one of finished) lines.set(jobName(one), [...(one.continued === true ? [] : (lines.get(jobName(one)) ?? [])), one]);

@@ -118,10 +118,7 @@ export function jobsOf(
   );
 }
 
-/**
- * A seed depends on the experiment's seed and the repetition, so that all cells of a repetition share their random numbers and can be compared
- * in pairs; with independent seeds also on the parameters. It does not depend on the other cells.
- */
+/** A seed depends on the experiment's and the repetition, so that all cells of a repetition share random numbers; independent ones on the parameters too. */
 function seedOf(seed: string, rep: number, params: CellParams | null): string {
   return textHash(canonicalJson(["experiment", seed, rep, params])).slice(0, SEED_DIGITS);
 }

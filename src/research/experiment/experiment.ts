@@ -162,9 +162,7 @@ export const anExperiment: Shape = {
   fits: (value) => isObject(value) && typeof (value as { readonly [CELLS]?: unknown })[CELLS] === "function",
 };
 
-/**
- * Defines an experiment. {@link runExperiment} and `troupe experiment run` run it. @throws UsageError `EXPERIMENT_PARAMS` for invalid cells
- */
+/** Defines an experiment. {@link runExperiment} and `troupe experiment run` run it. @throws UsageError `EXPERIMENT_PARAMS` for invalid cells */
 export function experiment<const P extends CellParams, W extends ExperimentWorld>(options: ExperimentOptions<P, W>): Experiment<P, W> {
   checkGivenOptions("experiment", options, experimentOptions);
   takes("experiment", "world", options.world, aFunction);
@@ -234,17 +232,11 @@ export interface ExperimentOptions<P extends CellParams, W extends ExperimentWor
   /** Repetitions of each cell. Default 1. */
   readonly reps?: number;
   readonly seed?: string | number;
-  /**
-   * `common` (default): repetition r of every cell has the same seed, so that cells share random numbers and are compared in pairs.
-   * `independent`: every cell has seeds of its own.
-   */
+  /** `common` (default): repetition r of every cell has the same seed, so that cells are compared in pairs. `independent`: every cell has its own. */
   readonly seeds?: Seeds;
   /** Makes the world of one run, from nothing but its input. */
   readonly world: (setting: CellSetting<P>) => W | Promise<W>;
-  /**
-   * Begins the run, after the world is made and observed: publishes the first messages. What `world` publishes itself is missing in the record of
-   * a replay.
-   */
+  /** Begins the run, after the world is observed: publishes the first messages. The record of a replay lacks what `world` publishes itself. */
   readonly begin?: (world: W, setting: CellSetting<P>) => unknown;
   /**
    * Limit on the rounds of a run, or a function of the parameters; without rounds, as under `single` and `poisson`, on the activations of one

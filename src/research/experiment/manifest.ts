@@ -198,10 +198,7 @@ function importsDifference(known: ModuleFiles["imports"], now: ModuleFiles["impo
 const MAX_CAUSES = 10;
 const MAX_READ = 10_000;
 
-/**
- * Returns the file, line and column of a program at which an error was thrown: the first line of the stack of its first cause that is neither of
- * Node.js nor of a package. Undefined where no line is.
- */
+/** Returns file, line and column of the first line of a stack that is neither of Node.js nor of a package; undefined where there is none. */
 export function placeOfError(thrown: unknown): string | undefined {
   let error = thrown;
   for (let n = 0; n < MAX_CAUSES && error instanceof Error && error.cause instanceof Error; n += 1) error = error.cause;

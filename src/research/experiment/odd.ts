@@ -58,10 +58,7 @@ export function worldFacts(start: RunStarted, options: ExperimentOptions<CellPar
   };
 }
 
-/**
- * Returns the description of a study after the ODD protocol (Grimm et al. 2020), as far as the program declares it. What only its author knows
- * stays a question in the text.
- */
+/** Returns the description of a study after the ODD protocol (Grimm et al. 2020). What only its author knows stays a question. */
 export function oddText(manifest: Manifest, rows: readonly Row[]): string {
   const head = [`# ${manifest.experiment.name}`, "Made by Troupe from the declarations of the program. Replace what stands in brackets."];
   const parts = [...head, ...overview(manifest), ...concepts(manifest, rows), ...details(manifest)];

@@ -85,10 +85,7 @@ function late(timeLimit: number, use: CellUse): CellFailed {
 
 /** Bounds of runs and of the processes that run them. All have defaults. */
 export interface ProcessBounds {
-  /**
-   * The address of the module that exports the experiment: `import.meta.url` there. Runs have processes of their own then. Without it they share
-   * this process, one after another: a run that never ends, crashes or uses up memory takes it along.
-   */
+  /** The module that exports the experiment: `import.meta.url` there. Its runs have processes of their own. Without it they share this process, and a run that never ends or crashes takes it along. */
   readonly module?: string;
   /** Milliseconds that one run may take. Default one hour. Without `module` it holds for runs that wait for something. */
   readonly timeLimit?: number;

@@ -41,10 +41,7 @@ export class RecordJournal implements Journal {
   #given = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /**
-   * @param file opens the file; undefined for a run that is not kept
-   * @param found the open file of a run that has begun
-   */
+  /** @param file opens the file; undefined for a run that is not kept @param found the open file of a run that has begun */
   constructor(file: (() => Journal) | undefined, found: Journal | undefined, gate: MoneyGate | undefined) {
     this.#file = file;
     this.#gate = gate;

@@ -147,10 +147,7 @@ export async function knownManifest(folder: string): Promise<Manifest> {
   );
 }
 
-/**
- * Returns the finished runs of a folder, and the bytes of their lines without a last one that was cut off. @throws UsageError
- * `EXPERIMENT_DAMAGED`
- */
+/** Returns the finished runs, and the bytes of their lines without a last one that was cut off. @throws UsageError `EXPERIMENT_DAMAGED` */
 async function finishedIn(path: string): Promise<{ readonly finished: readonly FinishedCell[]; readonly length: number }> {
   const bytes = (await ifThere(readFile(join(path, CELLS_FILE)))) ?? Buffer.alloc(0);
   const length = bytes.lastIndexOf(10) + 1;

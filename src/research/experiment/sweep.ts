@@ -50,15 +50,9 @@ export interface RunExperimentOptions extends ProcessBounds, AskedRuns {
   readonly workers?: number;
   /** Runs that failed are run again when the sweep continues. Default false. */
   readonly again?: boolean;
-  /**
-   * Keeps a record of each run in `out`, if `world` takes `run` of its setting: true for all, false for none. Default: for runs with calls to a model
-   * that is not free, from the first such call on. A run with a record continues where a kill cut it off.
-   */
+  /** Keeps a record of each run in `out`, by which it continues after a kill, if `world` takes `run`. Default: from its first paid call to a model on. */
   readonly record?: boolean;
-  /**
-   * Micro-dollars that all runs of the folder may spend together, those of former sweeps too: `usd(20)`. The most that a call may cost is reserved before
-   * the call. Needs `out`, and a `world` that takes `run`. Default: no bound.
-   */
+  /** Micro-dollars that all runs of the folder may spend together: `usd(20)`. Needs `out`, and a `world` that takes `run`. Default: no bound. */
   readonly budget?: number;
   /** Limits on the calls of all processes together, for a `world` that takes `run`. Default: none. */
   readonly limits?: LimitOptions;

@@ -15,10 +15,7 @@ interface Flying {
   readonly text: string;
 }
 
-/**
- * Returns the first circle of a schedule that can be repeated for ever: in it each way between two roles on which messages wait is used. A
- * role with actions remembers what it has read, so its state never returns.
- */
+/** Returns the first circle of a schedule that can be repeated for ever: it uses each way on which messages wait, and no role with actions. */
 export function circleIn({ steps, states: first, remembering }: Walk): Circle | undefined {
   const states = new Map<string, JsonObject>(first);
   const flying = new Map<string, Flying>();

@@ -12,10 +12,7 @@ import type { World } from "./walk.ts";
 
 /** Options of {@link explore}. All have defaults. */
 export interface ExploreOptions {
-  /**
-   * Returns true, or nothing, for a state in which all is well, otherwise false or a sentence. It is called before the first step and after
-   * each one, and sees what it reads: all orders of the steps are tried that change what it reads between the steps.
-   */
+  /** Returns true, or nothing, for a state in which all is well, otherwise false or a sentence. It sees what it reads: all orders that change it are tried. */
   readonly property?: (state: ExploredState) => boolean | string | void;
   /** Returns true for an end at which the work is done. A schedule that ends otherwise is a deadlock. Default: every end is one. */
   readonly done?: (state: ExploredState) => boolean;

@@ -2,9 +2,7 @@ import type { Message, RunResult } from "../../index.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { FAILURE } from "./answers.ts";
 
-/*
- * One schedule as a list of steps. A step is the delivery of a message and all that its recipient does with it, or the decision whether a role crashes.
- */
+/* A schedule is a list of steps: the delivery of a message with all that its recipient does then, or the decision whether a role crashes. */
 
 /** A step that may come next. */
 export interface Move {

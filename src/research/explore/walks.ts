@@ -37,10 +37,7 @@ export function priorityWalk(random: Random, changes: number, length: number): C
 /** A walk that takes the newest message first, and the last answer. */
 export const newestFirst: Chooser = { next: (moves) => moves.at(-1), pick: (of, kind) => (kind === "answer" ? of - 1 : 0) };
 
-/**
- * Walks towards what no schedule has shown yet: a message that a role reads before another one, a fault of a message, an answer. Equal
- * steps are drawn.
- */
+/** Walks towards what no schedule has shown: a message that is read before another one, a fault, an answer. Equal steps are drawn. */
 export class NewWalks {
   readonly #seen = new Map<string, number>();
   readonly #random: Random;

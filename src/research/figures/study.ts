@@ -141,22 +141,13 @@ export type StudyFigure = Omit<FigureOptions, "source"> & Partial<Pick<FigureOpt
 /** A program that compares what it finds with the literature. */
 export interface Study {
   readonly seed: string;
-  /**
-   * Calls `once` for each repetition in turn. A repetition has the same seed in every call, so that comparisons share random numbers.
-   *
-   * @throws ControlError when the signal aborts
-   */
+  /** Calls `once` for each repetition, whose seed is the same in every call: comparisons share random numbers. @throws ControlError when the signal aborts */
   samples<T>(reps: number, once: (seed: string, rep: number) => T | Promise<T>): Promise<readonly T[]>;
-  /**
-   * Compares values with the literature, prints the table, and returns the figures. Where one is missed it prints the seed, and sets the
-   * exit code to 1.
-   */
+  /** Compares values with the literature and prints the table. Where one is missed it prints the seed, and sets the exit code to 1. */
   report(figures: Iterable<StudyFigure>): readonly Figure[];
 }
 
-/**
- * Starts a study: it repeats something with fresh seeds and compares the results with the literature. The variable `SEED` repeats them.
- */
+/** Starts a study: it repeats something with fresh seeds and compares the results with the literature. The variable `SEED` repeats them. */
 export function study(options: StudyOptions): Study {
   checkGivenOptions("study", options, studyOptions);
   takes("study", "name", options.name, aText);

@@ -4,9 +4,7 @@ import { kinds } from "../../kernel/option-kinds.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { type Topology, type TopologyEdge, checkCount, checkSize, edge, invalid, madeTopology, nodesOf } from "./topology.ts";
 
-/*
- * Graphs of chance: a function of their options and their seed.
- */
+/* Graphs of chance: a function of their options and their seed. */
 
 export interface ErdosRenyiOptions {
   /** The probability of each edge, from 0 to 1. */
@@ -139,13 +137,9 @@ export function streamOf(graph: string, seed: string | number): Random {
   return randomStream(String(seed), "topology", graph);
 }
 
-/*
- * Graphs without chance. Each takes a number of nodes, named p1, p2 and so on, or their names.
- */
+/* Graphs without chance. Each takes a number of nodes, named p1, p2 and so on, or their names. */
 
-/**
- * Makes a graph in which every pair of nodes has an edge. @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` from 3,163 nodes on
- */
+/** Makes a graph in which every pair of nodes has an edge. @throws UsageError `TOPOLOGY_INVALID`; `TOPOLOGY_TOO_LARGE` from 3,163 nodes on */
 export function completeTopology(nodes: number | Iterable<string>): Topology {
   const names = nodesOf("completeTopology", nodes);
   checkSize("edges", (names.length * (names.length - 1)) / 2);

@@ -17,10 +17,7 @@ export interface SpaceOptions {
   readonly height: number;
   /** True joins opposite borders. Default false. */
   readonly torus?: boolean;
-  /**
-   * Makes it a grid of cells [0, 0] to [width - 1, height - 1], and says what a step is: `vonNeumann` to a side, `moore` also to a corner.
-   * Default: a plane, with distances along straight lines.
-   */
+  /** Makes it a grid of cells [0, 0] to [width - 1, height - 1] with steps to a side, or by `moore` also to a corner. Default: a plane. */
   readonly neighbours?: Neighbourhood;
 }
 

@@ -7,10 +7,7 @@ import { createMessage, type Environment, type Message, type Role } from "../../
 import type { EdgePolicy } from "../../ports.ts";
 import { assertTopology, neighboursOf, type Topology } from "./topology.ts";
 
-/*
- * Roles on a graph. Who may reach whom is known to the run in two forms, both recorded: a policy of edges, which drops what leads off the
- * graph, and messages, which tell a role its neighbours.
- */
+/* Roles on a graph. The run records who may reach whom: by a policy of edges, and by messages that tell a role its neighbours. */
 
 export interface TopologyNode {
   readonly name: string;

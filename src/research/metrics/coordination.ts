@@ -121,10 +121,7 @@ function longestChain(sent: readonly SentMessage[]): number {
 const SHINGLE = 3;
 const MAX_WORDS = 2_000;
 
-/**
- * Counts the strings that are nearly the same as an earlier one: the shingles of three words that either has are shared in at least
- * `likeness` of all cases (Broder 1997).
- */
+/** Counts the strings nearly the same as an earlier one: they share at least `likeness` of all shingles of three words (Broder 1997). */
 function repeatsIn(texts: readonly string[], likeness: number): number {
   const exact = new Set<string>();
   const sizes: number[] = [];
@@ -169,10 +166,7 @@ function wordsIn(text: string, most: number): readonly string[] {
   return words.length > 0 ? words : [text.trim().slice(0, most)];
 }
 
-/**
- * Returns the share of turns in which a hired role did nothing, over all rounds of a run: 0 where every role acts in every round, undefined
- * without rounds. The events start with `run.started`.
- */
+/** Returns the share of turns in which a hired role did nothing, over all rounds from `run.started` on; undefined without rounds. */
 export function idleShare(events: Iterable<RunEvent>): number | undefined {
   takes("idleShare", "events", events, iterable("events of a run"));
   const team = new Set<string>();

@@ -70,9 +70,7 @@ export function agentReporter<V>(o: AgentReporterOptions<V>): Reporter {
   );
 }
 
-/**
- * Makes a reporter of the pairs of roles with messages so far. It reads all messages at each report. Broadcasts count as one edge to all.
- */
+/** Makes a reporter of the pairs of roles with messages so far; a broadcast is one edge. It reads all messages at each report. */
 export function edgeReporter(o: EdgeReporterOptions): Reporter {
   checkGivenOptions("edgeReporter", o, edgeOptions);
   const { summary } = o;

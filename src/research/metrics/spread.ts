@@ -78,9 +78,7 @@ const consensusOptions: Known<ConsensusOptions> = {
 };
 
 /**
- * Returns the first round, from 0, from which enough agents have one opinion until the end; undefined where the last round has no
- * consensus.
- *
+ * Returns the first round, from 0, from which enough agents have one opinion until the end; undefined without a consensus in the last.
  * @throws UsageError `OPINIONS_INVALID` for a round without an opinion
  */
 export function timeToConsensus(rounds: Iterable<Iterable<Opinion>>, o: ConsensusOptions = {}): number | undefined {

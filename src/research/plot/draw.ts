@@ -59,10 +59,7 @@ type CompileChart = (spec: ChartSpec, logger: LoggerInterface) => ReturnType<typ
 /** The `toJSON` that vega-lite gives every `Set` when it is loaded; undefined before, or where another loaded it. */
 let ofSets: PropertyDescriptor | undefined;
 
-/**
- * Loads vega-lite. Every `Set` has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere. @throws UsageError
- * `PACKAGE_MISSING`
- */
+/** Loads vega-lite. `Set` has its `toJSON` only while a chart is compiled, because a set is no JSON elsewhere. @throws UsageError `PACKAGE_MISSING` */
 async function chartCompiler(): Promise<CompileChart> {
   const before = present();
   const { compile } = await optionalPackage("vega-lite", "6", async () => import("vega-lite"));

@@ -220,10 +220,7 @@ export function titleText(text: string): string {
   return plain.length <= LONGEST_TITLE ? plain : `${plain.slice(0, LONGEST_TITLE - 1).replace(/\p{Surrogate}$/u, "")}…`;
 }
 
-/**
- * Returns a string that an axis or a legend can show. Vega takes the name of a member of every object, such as `constructor`, for that member;
- * a space without width before it prevents that.
- */
+/** Vega takes the name of a member of every object, such as `constructor`, for that member; a space without width before it prevents that. */
 function placeText(text: string): string {
   const plain = plainText(text);
   return plain in Object.prototype ? `\u200b${plain}` : plain;

@@ -40,10 +40,7 @@ export interface PlotColumns {
 
 /** Rows with equal `x` and series are one mark, at their mean. */
 export interface MeanColumns extends PlotColumns {
-  /**
-   * `t` shows the t interval of the mean where there are two rows or more, and for a column of true and false the interval of Wilson (1927); it
-   * needs the package `jstat`. Default `t`.
-   */
+  /** `t`: the t interval of the mean, for true and false that of Wilson (1927), where there are two rows or more. It needs `jstat`. Default `t`. */
   readonly interval?: "t" | "none";
   readonly confidence?: number;
 }

@@ -12,8 +12,8 @@ import { valueText } from "../../kernel/value-text.ts";
 export type PolicyReply = string | Partial<ChatResponse>;
 
 /**
- * Answers a request, from its arguments alone; then a run is equal at every concurrency and after it is resumed. `random` is a stream for this
- * seed, request and step: a request that a run repeats draws anew, and an equal run draws the same. Outside a run equal requests draw the same.
+ * Answers a request, from its arguments alone; then a run is equal at every concurrency and after it is resumed. `random` is a stream for this seed,
+ * request and step: a request that a run repeats draws anew. Outside a run equal requests draw the same.
  */
 export type Policy = (request: ChatRequest, random: Random) => PolicyReply | Promise<PolicyReply>;
 
@@ -28,9 +28,7 @@ export interface PolicyModelOptions {
 
 const policyOptions: Known<PolicyModelOptions> = { answer: kinds.function, id: kinds.text, seed: kinds.seed, price: kinds.price };
 
-/**
- * A model that is a function. A study can replace it by a live model later. Samples of one prompt differ if the function draws from `random`.
- */
+/** A model that is a function, until a live one replaces it. Samples of one prompt differ if the function draws from `random`. */
 export function policyModel(options: PolicyModelOptions): ChatModel {
   checkGivenOptions("policyModel", options, policyOptions);
   takes("policyModel", "answer", options.answer, aFunction);

@@ -10,10 +10,7 @@ import { policyModel } from "./policy-model.ts";
 
 export type SurrogateAnswer = Pick<ChatResponse, "content" | "toolCalls" | "finishReason">;
 
-/**
- * Names the class of a request. Requests of one class are taken for equal: choose it by what decides the answer, such as the step of the work or the
- * difficulty of the task. It gets the request as the model got it, or as the record has it; both have `messages`.
- */
+/** Names the class of a request, as the model got it or the record has it. Requests of one class are taken for equal: choose what decides the answer. */
 export type ClassOf = (request: Pick<ChatRequest, "messages"> & Partial<ChatRequest>) => string;
 
 /** The number of times each answer was given in each class. Plain JSON, so that it can be kept in a file beside a study. */

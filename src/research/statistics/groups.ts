@@ -3,9 +3,7 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { aConfidence, DEFAULT_CONFIDENCE, distributions, type Interval, type IntervalOptions } from "./interval.ts";
 import { deviationOf, invalid, isRounding, meanOf, sampleOf } from "./sample.ts";
 
-/*
- * Comparisons of independent samples. For runs under common seeds, compareBySeed finds smaller differences.
- */
+/* Comparisons of independent samples. For runs under common seeds, compareBySeed finds smaller differences. */
 
 /** The difference between two independent samples. All probabilities are two-sided. */
 export interface SampleComparison {

@@ -131,11 +131,7 @@ function tOfNormal(z: number, degrees: number): number {
   return z + first / degrees + second / degrees ** 2;
 }
 
-/**
- * Returns the regularized incomplete beta function I(x; a, b) by its continued fraction (DLMF 8.17.22, evaluated as Lentz 1976 has it).
- *
- * @param rest 1 - x, with all its digits
- */
+/** The regularized incomplete beta function by its continued fraction (DLMF 8.17.22, Lentz 1976). @param rest 1 - x, with all its digits */
 function betaShare(x: number, rest: number, a: number, b: number, logGamma: (x: number) => number): number {
   if (x <= 0 || rest <= 0) return x <= 0 ? 0 : 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - betaShare(rest, x, b, a, logGamma);
