@@ -61,20 +61,14 @@ export interface EnvironmentOptions {
   readonly concurrency?: number;
   /** Default `stop`. */
   readonly onFailure?: FailurePolicy;
-  /**
-   * A message of a role to an address that no role has is a dead letter and causes a warning (`warn`), or fails the activation with the
-   * UsageError `ADDRESS_UNKNOWN`, so that `onFailure` decides, and an agent's model sees the error (`fail`). Default `warn`.
-   */
+  /** A message to an address of no role is a dead letter with a warning (`warn`), or fails its activation by `ADDRESS_UNKNOWN` (`fail`). Default `warn`. */
   readonly onDeadAddress?: "warn" | "fail";
   readonly human?: HumanPort;
   /** Default: warnings and errors go to stderr, see {@link Logger}. */
   readonly logger?: Logger;
   /** Prices that override the table. */
   readonly prices?: PriceTable;
-  /**
-   * Bounds on model calls. Options apply to all runs of the environment or team together; `modelLimits(...)` of `troupe` applies to
-   * all that share the same object. Default: none.
-   */
+  /** Bounds on model calls: options for all runs of the environment or team, `modelLimits(...)` for all that share the object. Default: none. */
   readonly limits?: LimitOptions | ModelLimits;
   /** Retries and time limits of model calls. A model's own time limits take precedence. */
   readonly calls?: CallTuning;
@@ -84,26 +78,20 @@ export interface EnvironmentOptions {
   readonly guards?: readonly Guard[];
   /** Runs the effects of steps, for example `remoteEffects(...)` of `troupe/fleet` on other machines. Default: in this process. */
   readonly effects?: EffectPort;
-  /**
-   * Keeps a record of the run, as for a team. Every `run` of the environment records an end; the next `run` continues. No other process can
-   * write the run while this process does. Default: no record.
-   */
+  /** Keeps a record of the run, as for a team. Every `run` records an end; the next one continues. No other process can write meanwhile. Default: none. */
   readonly journal?: Journal;
   /** The id of the run in the journal. Default: a new one. */
   readonly id?: string;
   /**
-   * Milliseconds after which a call that a crash interrupted, and that no call has repeated, counts as free. It is settled when its run is
-   * resumed, answered, or found by a starting server. Default never: its worst case counts as spent until `Team.settle`.
+   * Milliseconds after which an unrepeated call that a crash interrupted counts as free, when its run is resumed, answered, or found by a starting
+   * server. Default never: its worst case counts as spent until `Team.settle`.
    */
   readonly uncertainAfter?: number;
   /** Strings that must never be recorded, besides those that look like a key. */
   readonly secrets?: readonly string[];
   /** Limit on the characters of one message. Default 1,000,000. */
   readonly messageLimit?: number;
-  /**
-   * Policies of loss, delay and other faults for the messages of roles, applied in their order: see `troupe/edges`. Messages from outside
-   * pass no edge. Default: every message arrives as it was sent.
-   */
+  /** Policies of loss, delay and other faults for messages of roles, in their order: see `troupe/edges`. Default: messages arrive as sent. */
   readonly edges?: readonly EdgePolicy[];
   /** Bounds the mailboxes of all roles without an own bound. Default: 1,000,000 messages; more are refused. */
   readonly mailbox?: Mailbox;
@@ -159,9 +147,7 @@ export interface EnvironmentRunOptions {
   readonly rounds?: number;
   /** Limit on further ticks of the clock, with status `stopped`: nothing happens later than this time. Default: none. */
   readonly ticks?: number;
-  /**
-   * Stops the run with status `stopped`. Called after every round or, without rounds, after every activation, and when the run is resumed.
-   */
+  /** Stops the run with status `stopped`. Called after every round or, without rounds, every activation, and when the run is resumed. */
   readonly stopWhen?: StopCondition;
   /** Stops the run with status `stopped` when it aborts. Activations under way stay open, and the next run continues them. */
   readonly signal?: AbortSignal;

@@ -255,8 +255,7 @@ function unknownNames({ roles, scheduler, parameters }: RunState, edges: readonl
 }
 
 /**
- * Records the start of a run without a journal, and the roles hired since. It owns the names that are not recorded yet; the roles belong to
- * the hired roles.
+ * Records the start of a run without a journal, and the roles hired since. It owns the names that are not recorded yet.
  *
  * Opening.O1 (`record`) the start is the first event, and is recorded once, with all roles hired by then.
  * Opening.O2 (`record`) a role hired later is recorded before the next event that follows from it.

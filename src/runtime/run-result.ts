@@ -59,10 +59,7 @@ export interface RunResult {
   readonly failures: readonly FailedActivation[];
   /** Messages dropped from full mailboxes. Each is reported when dropped, and not kept. */
   readonly dropped: number;
-  /**
-   * Messages that no role has read, for each recipient: in mailboxes, waiting for the end of the round, or delayed. The state of a role does not
-   * reflect them.
-   */
+  /** Messages that no role has read, in mailboxes or on their way, for each recipient. The state of a role does not reflect them. */
   readonly unread: number;
   /** Counts of edge faults, if the run has edge policies. */
   readonly faults?: FaultCounts;
@@ -72,9 +69,7 @@ export interface RunResult {
   readonly byRole: Spendings;
   /** Spending by the id of the model or embedder. Spending of a run or an agent that a step started is only in `byRole`. */
   readonly byModel: Spendings;
-  /**
-   * Micro-dollars of calls that were in flight at a crash; part of `cost`. Each counts as much as the call that repeats it, else its worst case.
-   */
+  /** The part of `cost`, in micro-dollars, of calls in flight at a crash: each as much as the call that repeats it, else its worst case. */
   readonly uncertain: number;
   /** Questions to people that wait for an answer. */
   readonly questions: readonly PendingQuestion[];

@@ -2,10 +2,7 @@ import { estimateTokens } from "../../model/token-estimate.ts";
 import { quoteOutside, seenText, upTo } from "../../tool/shown-text.ts";
 import { type Board, type BoardTask, type Note, TASK_KINDS } from "./board.ts";
 
-/*
- * The board as prompts show it: JSON, one entry a line, between marks that no entry contains. What a role wrote is a string of its entry, which names
- * the role, so it cannot pass for the words of a user or of the frame.
- */
+/* The board as prompts show it: JSON, one entry a line, between marks that no entry contains, so that nothing in it passes for words of a user. */
 
 /** Characters of a title or a note in a list. */
 const SHOWN = 300;

@@ -21,10 +21,7 @@ export interface EdgePassage {
   readonly tick: number;
   /** The tick at which it arrives, if nothing delays it further: unless it was delayed, the next tick, or with the clock `time` the same tick. */
   readonly arrives: number;
-  /**
-   * The policy's own stream: a function of the seed, the policy's name, the id of the message and its recipient. A policy with a higher rate
-   * affects every message that one with a lower rate affects. Policies of the same name have different streams.
-   */
+  /** The policy's own stream: a function of the seed, its name, the id of the message and its recipient. A higher rate affects what a lower one does. */
   readonly random: RandomStream;
 }
 
@@ -61,8 +58,8 @@ export interface EdgePolicy {
   /** Recorded with the run. */
   readonly parameters?: { readonly [name: string]: Json };
   /**
-   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` matches any string in a name. Messages of a role to itself are covered by
-   * `p1->p1` and, for all names that fit, by `p*-><self>` alone. Default: every message of a role to another one.
+   * Pairs of roles, as `sender->recipient` or `one<->other`; `*` matches any string in a name. A role's messages to itself need `p1->p1` or
+   * `p*-><self>`. Default: every message of a role to another one.
    */
   readonly pairs?: readonly string[];
   /** A synchronous function of the passage alone. Undefined: the message is delivered. */
@@ -136,9 +133,7 @@ export function isEdgeFailure(error: unknown): boolean {
   return error instanceof UsageError && error.code === "EDGE_FAILED";
 }
 
-/*
- * The pairs of roles that a policy of edges covers.
- */
+/* The pairs of roles that a policy of edges covers. */
 
 const ANY = "*";
 

@@ -26,10 +26,7 @@ const READ = 3;
 /** Roles with indexes that differ in the last bits alone act one after the other, and share a reading of the clock. */
 export const TIME_BITS = 4;
 
-/**
- * The messages that roles send in a round, in columns: one entry for each recipient of a message. One that differs from a plain text to one
- * role is kept as an object.
- */
+/** The messages of a round, in columns: one entry for each recipient. One that differs from a plain text to one role is kept as an object. */
 export class SentMail {
   /** The number of entries. */
   count = 0;
@@ -72,11 +69,7 @@ export class SentMail {
     this.messages = messages;
   }
 
-  /**
-   * Puts all entries into `mail`, sorted by recipient, and returns the most that one role has.
-   *
-   * @param before the mail that the senders had read
-   */
+  /** Puts all entries into `mail`, sorted by recipient. @param before the mail that the senders had read @returns the most that one role has */
   deliver(mail: Mail, before: Mail): number {
     return mail.take(this.#entries, this.#contents, this.count, before);
   }
@@ -259,11 +252,7 @@ function messageOf(
 /** The endings of ids by the last bits of the number of the act: those of a round and of the one before are used in turn. */
 const endings: { act: number; readonly texts: string[] }[] = Array.from({ length: 4 }, () => ({ act: -1, texts: [] }));
 
-/**
- * Returns the id of message number `nth` of an act. The messages of a round mostly belong to acts of one number, so their ids share an ending.
- *
- * @param nth `~nth` for a message of a role to itself
- */
+/** The id of a message. The messages of a round share an ending. @param nth `~nth` for a message of a role to itself */
 export function messageId(name: string, act: number, nth: number): string {
   const number = nth < 0 ? ~nth : nth;
   const known = endings[act & 3] as (typeof endings)[number];

@@ -3,9 +3,7 @@ import { takeDue, deliver, deliverDelayed } from "./delivery.ts";
 import type { ClockAdvanced, RoundEnded } from "./event.ts";
 import { damaged, type DeadLetter, type Pending, roleOf, type RunState } from "./run-state.ts";
 
-/*
- * The delivery of messages in time: at once, at the end of a round, or at a later tick of the run's clock.
- */
+/* The delivery of messages in time: at once, at the end of a round, or at a later tick of the run's clock. */
 
 /** Applies the end of a round or of a stage: delivers its messages and, at the end of a round, the messages that are due. */
 export function endRound(state: RunState, { round, stage }: RoundEnded): void {

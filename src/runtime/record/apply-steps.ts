@@ -206,12 +206,7 @@ export function spentThere(steps: readonly Sourced[]): StepSpending {
   }, NOTHING);
 }
 
-/**
- * Returns what a step with an answer had used, here or in the run that the answer came from.
- *
- * @param paid micro-dollars of the step itself
- * @param inside what the steps inside it had used, if these are not asked for again
- */
+/** What an answered step had used, wherever. @param paid micro-dollars of the step itself @param inside of steps that are not asked for again */
 export function spentBefore(
   kind: string,
   outcome: StepOutcome,

@@ -20,10 +20,7 @@ export function hire(state: RunState, { roles }: RoleHired): void {
   measureMailboxes(state);
 }
 
-/**
- * Applies the retirement of a role. Its unread messages become dead letters. An activation under way keeps its messages; an interrupted one
- * is discarded.
- */
+/** Retires a role. Its unread messages become dead letters; an activation under way keeps its own, and an interrupted one is discarded. */
 export function retire(state: RunState, event: RoleRetired): void {
   const { role: name, keeps } = event;
   const role = roleOf(state, name);

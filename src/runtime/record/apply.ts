@@ -206,10 +206,7 @@ function resume(state: RunState, event: RunResumed): void {
   state.phase = { phase: "running" };
 }
 
-/**
- * Counts a resume of a run that had not ended. An activation under way may be the cause of a death, unless it waits for a person. A
- * run that waits for a person is not stuck.
- */
+/** Counts a resume of a run that had not ended. An activation under way may be the cause of a death, unless it waits for a person. */
 function countInterruption(state: RunState, cause: RunResumed["cause"]): void {
   const isDeath = cause === undefined || cause === "died";
   if (isDeath) state.stalled += 1;
@@ -283,10 +280,7 @@ function endActivation(state: RunState, event: ActEnded): void {
   }
 }
 
-/**
- * Applies a failed attempt. The next attempt gets the same messages, at once or when the run is resumed. It also gets the good answers if a
- * step failed, or if the failure ended the run: then the code has most likely been fixed.
- */
+/** Applies a failed attempt. The next one gets the same messages, and the good answers unless the code itself failed. */
 function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
   noteEnd(state.failures, event);

@@ -32,11 +32,7 @@ export interface Eraser {
   repeating(texts: readonly string[]): Erasure;
 }
 
-/**
- * Returns what replaces strings: by a tombstone with a hash and the time. Equal strings have equal hashes in one erasure.
- *
- * @param key discarded afterwards, because the hash of a telephone number could be guessed
- */
+/** Replaces strings by a tombstone with a hash and the time. @param key discarded afterwards, because a hash could be guessed */
 export function eraserOf(key: string, time: number): Eraser {
   const at = new Date(time).toISOString();
   let count = 0;
@@ -72,10 +68,7 @@ const COMMON: readonly string[] = [
   ...["system", "user", "assistant", "tool", ""],
 ];
 
-/**
- * Returns the names that stay in the events of a run: of roles, and of what they watch and do. They are part of the traits, which stay too. Any other
- * address may be the words of a person or a model.
- */
+/** Returns the names that stay: of roles, and of what they watch and do. Any other address may be the words of a person or a model. */
 export function namesIn(events: readonly RunEvent[]): ReadonlySet<string> {
   const names = new Set(COMMON);
   const take = (value: Json): void => {

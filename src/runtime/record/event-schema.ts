@@ -323,10 +323,7 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
   /** A role was retired on the way: it gets no further message, and its unread ones are dead letters. */
   "role.retired": {
     role: text,
-    /**
-     * The number of messages that the activation under way had taken: it ends and takes effect. 0: none is under way; one that was cut off is
-     * given up, and its messages are dead letters too.
-     */
+    /** The messages that the activation under way had taken: it ends and takes effect. 0: none, or one that is given up, with its messages. */
     keeps: whole,
   },
   /** The run was resumed after a stop or a crash. */

@@ -87,10 +87,7 @@ export type RunNotice =
     }
   /** The text of a try is void: the try failed or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
-  /**
-   * The progress of a call of a tool: at most ten times a second, the newest text. It belongs to the `step.started` whose `key` is `step`. It
-   * comes as the tool runs, so a replay has none.
-   */
+  /** The newest progress of a tool, at most ten times a second. `step` is the `key` of its `step.started`. A replay has none. */
   | {
       readonly type: "tool.progress";
       readonly role: string;

@@ -47,10 +47,7 @@ export interface ClaimOptions {
   readonly take?: boolean;
   /** Throws `RUN_OWNED` also if the owner claimed through this journal object. Default false. */
   readonly ifFree?: boolean;
-  /**
-   * Called at most once, when this journal learns that another owner has the run, or that the run was removed: every later append throws
-   * `EPOCH_STALE`. Not called after `release` or `close`. It must not throw.
-   */
+  /** Called at most once, when another owner has the run or it was removed: later appends throw `EPOCH_STALE`. It must not throw. */
   readonly lost?: () => void;
   /** Receives the commands that others give for the run, see {@link Journal.command}. Its result, or its error, goes back to the sender. */
   readonly command?: (command: Json) => Promise<Json>;

@@ -15,10 +15,7 @@ interface Successor extends Pick<LostTry, "act" | "key"> {
   readonly cost: number | null;
 }
 
-/**
- * Returns the settlements of the lost tries of the same request, in any attempt, that a try repeats. They cost as much as the try; a lost try
- * that the server dropped as a repetition costs nothing.
- */
+/** Returns the settlements of the lost tries that a try repeats. They cost as much as the try, and nothing if the server dropped them. */
 export function settledBy({ lost }: RunState, { act, key, dropsRepeats, cost }: Successor): readonly SettledTry[] {
   if (lost.length === 0) return lost as readonly never[];
   const isRepeated = (one: LostTry): boolean => roleNameIn(one.act) === roleNameIn(act) && addressIn(one.key) === addressIn(key);

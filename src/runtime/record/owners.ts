@@ -39,11 +39,7 @@ export class Owners {
     owner.lost?.();
   }
 
-  /**
-   * Gives a command to the owner of a run.
-   *
-   * @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` when the owner takes no commands; errors of the owner
-   */
+  /** Gives a command to the owner of a run. @throws JournalError `RUN_UNOWNED`, `RUN_OWNED` when the owner takes none; errors of the owner */
   async ask(runId: string, command: Json): Promise<Json> {
     const owner = this.#owners.get(runId);
     if (owner === undefined) throw unowned(runId);

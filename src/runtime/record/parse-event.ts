@@ -59,9 +59,8 @@ const MAX_LEVELS = 500;
 const MAX_VALUES = 10_000_000;
 
 /**
- * Returns the first fault of a value that is not plain JSON, or undefined for one that is: a function, a date or another object with a
- * prototype, a hole, a number without a JSON form, too many levels or values, and a key that names a prototype. `JSON.parse` accepts such
- * keys: `__proto__`, and a `constructor` that has a `prototype`.
+ * Returns the first fault of a value that is not plain JSON: a prototype, a hole, a number or size without a JSON form, or a key that `JSON.parse`
+ * accepts and that names a prototype: `__proto__`, and a `constructor` that has a `prototype`.
  */
 export function plainFault(json: unknown): string | undefined {
   let values = 0;

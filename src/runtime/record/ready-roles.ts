@@ -7,10 +7,7 @@ interface Line {
   next: number;
 }
 
-/**
- * The roles with mail, in the order of its arrival. It is a set that also finds a role by its index in that order, and the next role in the
- * order of hiring. Each index is made when it is first used, so that a scheduler that needs none does not pay for it.
- */
+/** The roles with mail, in the order of its arrival. An index of the order, and one of hiring, is made when it is first used. */
 export class ReadyRoles extends Set<RoleState> {
   #line: Line | undefined = undefined;
   #hired: Ranks<RoleState> | undefined = undefined;

@@ -157,9 +157,7 @@ export function withChanges<T extends object>(object: T, changes: { readonly [K 
   return copy ?? object;
 }
 
-/*
- * Removes secrets from values before they are recorded. Each function returns the same object if it has no secret.
- */
+/* Removes secrets from values before they are recorded. Each function returns the same object if it has no secret. */
 
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
   return masked(mask, errorRecord(error));
@@ -171,10 +169,7 @@ export function maskedMessage(mask: Mask, message: Message): Message {
 
 type Rules = Pick<RunStarted, "parameters" | "delivery" | "edges">;
 
-/**
- * Returns the rules of a run with the parameters and pairs of policies masked. The schedulers of this package, which record no delivery, keep
- * theirs: they are numbers and names of roles, and a scheduler is made of them again.
- */
+/** Masks the parameters and pairs of policies. The schedulers of this package keep theirs: one is made of them again. */
 export function maskedRules<R extends Rules>(mask: Mask, rules: R): R {
   const { parameters, delivery, edges } = rules;
   return withChanges<Rules>(rules, {
@@ -183,10 +178,7 @@ export function maskedRules<R extends Rules>(mask: Mask, rules: R): R {
   }) as R;
 }
 
-/**
- * Masks the messages of an event, the state of its roles and its description of the team. The code that creates steps and errors
- * masks them, because a role must get the recorded value. Names of roles stay, because they are addresses.
- */
+/** Masks messages, states and the description of the team. Steps and errors are masked where they are made. Names of roles are addresses and stay. */
 export function masking(mask: Mask): Rewriting {
   const value = <T>(json: T): T => masked(mask, json);
   return rewriting({

@@ -89,11 +89,7 @@ export class RunLog {
     this.files = new RunFiles(parts.state.runId, parts.owned, parts.filesOf);
   }
 
-  /**
-   * Masks and records an event, and returns the recorded form.
-   *
-   * @throws the error that broke the journal
-   */
+  /** Masks and records an event, and returns the recorded form. @throws the error that broke the journal */
   record<B extends RunEventBody>(body: B): B {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { state } = this;

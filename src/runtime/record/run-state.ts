@@ -247,10 +247,7 @@ export function isGrave(state: RunState): boolean {
   return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
 }
 
-/**
- * True for a finished run without mail, also for roles that a later team may hire. One that its stop condition has finished may have mail, but no new
- * message from outside.
- */
+/** True for a finished run without mail, also for roles that a later team may hire, and for one that its stop condition finished. */
 export function isFinished(state: RunState): boolean {
   const { phase, turn } = state;
   if (phase.phase !== "ended" || phase.status !== "finished") return false;

@@ -18,8 +18,8 @@ export interface StateChange {
 }
 
 /**
- * Returns the frozen state after a step that gave a record of the keys of the state with simple values, or the state itself if it is the same;
- * undefined for any other value, also one that is no state. @param isClean true for a text that is recorded as it is
+ * Returns the frozen state after a step that gave a plain record of its keys; undefined for any other value. @param isClean true for a text that is
+ * recorded as it is
  */
 export function simpleState(before: JsonObject, given: object, isClean: (text: string) => boolean): JsonObject | undefined {
   if (Object.getPrototypeOf(given) !== Object.prototype || Object.getOwnPropertySymbols(given).length > 0) return undefined;

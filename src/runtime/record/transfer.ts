@@ -190,11 +190,7 @@ function throwLeftOver(runId: string, cause: unknown, left: unknown): never {
   throw new JournalError("IMPORT_LEFT_OVER", text, { cause });
 }
 
-/**
- * Yields the lines of a text that comes in pieces, such as the chunks of a file.
- *
- * @throws JournalError `EXPORT_INVALID` for a line that is too long for an export, before all of it is in memory
- */
+/** Yields the lines of a text in pieces. @throws JournalError `EXPORT_INVALID` for one that is too long, before all of it is in memory */
 export async function* linesOf(pieces: AsyncIterable<string> | Iterable<string>): AsyncIterable<string> {
   let open: string[] = [];
   let length = 0;

@@ -17,11 +17,7 @@ export class Watchers {
     for (const runId of this.#byRun.keys()) this.grew(runId);
   }
 
-  /**
-   * Yields at the start and after growth, until the signal aborts or the run is gone.
-   *
-   * @param isThere returns false for a run that is gone
-   */
+  /** Yields at the start and after growth, until the signal aborts or the run is gone. @param isThere returns false for a run that is gone */
   async *watch(runId: string, signal: AbortSignal, isThere: () => boolean): AsyncGenerator<void, void> {
     if (signal.aborted) return;
     let hasGrown = true;

@@ -65,9 +65,7 @@ const MAX_SHOWN = 300;
 
 /**
  * Returns the first entry in which two runs differ, by their canonical logs. Undefined for equal runs.
- *
  * @throws UsageError `ARGUMENT_INVALID` for events that cannot be iterated
- *
  * @example
  * import { difference, differenceText, type RunEvent } from "troupe";
  *

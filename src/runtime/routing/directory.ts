@@ -87,11 +87,7 @@ export class Directory {
     return { to: Object.freeze(this.#inHireOrder([...names])), dead: routes.flatMap(({ dead }) => dead) };
   }
 
-  /**
-   * Returns the address that a model means by another spelling, or by `Name (Profile)`; undefined if there is no single match.
-   *
-   * @param at as in {@link Directory.route}
-   */
+  /** Returns the one address that a model means by another spelling, or by `Name (Profile)`. @param at as in {@link Directory.route} */
   meant(address: string, at: number = this.#state.teamChanges): string | undefined {
     const wanted = normalForm(address);
     const fitting = new Set<string>();

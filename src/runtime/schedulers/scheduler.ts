@@ -98,11 +98,7 @@ export interface SchedulerView {
    * is made again, with other numbers.
    */
   random(): number;
-  /**
-   * Returns the stream of that name for this choice: a function of the name and of what the numbers of {@link random} depend on.
-   *
-   * @throws UsageError `STREAM_TAKEN` for a name used before in this choice
-   */
+  /** Returns the stream of that name for this choice, like {@link random}. @throws UsageError `STREAM_TAKEN` for a name used before in this choice */
   stream(name: string): RandomStream;
 }
 

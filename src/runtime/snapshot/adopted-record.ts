@@ -15,9 +15,7 @@ export interface AdoptingWorld {
 }
 
 /**
- * Folds the record of a run into an environment that was made anew and has recorded nothing, as if the environment had lived all along. What
- * a program does to its environment before it runs is in the state already: its start and the roles that it hires.
- *
+ * Folds the record of a run into a new environment, as if it had lived all along: its start and the roles that it hires are known already.
  * @throws UsageError `TEAM_CHANGED` for an environment that was made another way
  */
 export async function adoptRecord(events: AsyncIterable<RunEvent>, { log, hired, opening, memories }: AdoptingWorld): Promise<void> {

@@ -81,12 +81,7 @@ function stateOfSnapshot(snapshot: unknown): RunState {
   throw new UsageError("SNAPSHOT_INVALID", `Expected a snapshot of an environment, got ${got}. Take it by environment.snapshot().`);
 }
 
-/**
- * Returns the roles of a state with their definitions, in the order of hiring. A definition is matched by its own name, whatever the name of the
- * role.
- *
- * @throws UsageError `TEAM_CHANGED` for a role without a definition, or with one of other traits
- */
+/** Returns roles with their definitions, found by their own names. @throws UsageError `TEAM_CHANGED` for a missing one, or one of other traits */
 function definitionsOf(state: RunState, roles: unknown): readonly (readonly [name: string, role: Role])[] {
   const known = new Map<string, Role>();
   for (const role of rolesIn(roles)) known.set(roleSpec(role as Role).card.name, role as Role);

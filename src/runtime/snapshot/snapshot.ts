@@ -105,9 +105,7 @@ export interface RecordedState {
 
 /**
  * Returns the present state of a recorded run: from its newest snapshot and the later events, else from all its events.
- *
- * @param read returns the events of the run from a number on
- * @throws the errors of `read`; JournalError as `apply`
+ * @param read returns the events from a number on @throws the errors of `read`; JournalError as `apply`
  */
 export async function recordedState(
   journal: Pick<Journal, "newestSnapshot">,

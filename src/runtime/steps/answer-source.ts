@@ -33,26 +33,14 @@ export interface SourcedStep extends SourcedAnswer {
 
 /** A source of answers besides the record of the activation itself: the parent of a fork, or the record of a replay. */
 export interface AnswerSource {
-  /**
-   * Returns the answer and marks it used; undefined: the effect must happen.
-   *
-   * @throws ControlError when the effect must not happen
-   */
+  /** Returns the answer, once; undefined: the effect must happen. @throws ControlError when it must not happen */
   answer(question: OpenQuestion): SourcedAnswer | undefined;
   /** Milliseconds when the activation began in the source; undefined if it did not. */
   startOf?(act: string): number | undefined;
-  /**
-   * Called when an activation asks again for a recorded step, as the `nth` one and with the index `asked`.
-   *
-   * @throws ControlError if it must not ask for it now
-   */
+  /** Called when an activation asks again for a recorded step. @throws ControlError if it must not ask for it now */
   askAgain?(recorded: StepStarted, asked: number, nth: number): void;
   /** Returns the recorded failure of a repeated effect, which then fails here too; undefined: the effect happens. */
   unrepeated?(act: string, key: string): ErrorRecord | undefined;
-  /**
-   * Returns the difference if a repeated activation did not ask for recorded steps; undefined if that is allowed.
-   *
-   * @param failure the failure of the activation, if it failed
-   */
+  /** Returns the difference if a repeated activation must ask for recorded steps and did not. @param failure of the activation, if it failed */
   notAsked?(act: string, unasked: readonly StepRecord[], failure: unknown): ControlError | undefined;
 }

@@ -102,12 +102,7 @@ export class Answerer {
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
-  /**
-   * Returns the given model, else the role's, else the team's, with its calls recorded as steps.
-   *
-   * @param isQuiet its text is not sent to the observers of the run
-   * @throws UsageError `MODEL_MISSING`
-   */
+  /** The given model, else the role's, else the team's, as steps. @param isQuiet observers do not get its text @throws UsageError `MODEL_MISSING` */
   model(steps: StepPort, asker: Asker, given: ChatModel | undefined, isQuiet: boolean): SteppedModel {
     const listener = isQuiet ? {} : this.#listening(asker.role, {});
     return steppedModel(this.#modelOf(asker, given), { steps, policy: this.policy, ...listener });
@@ -134,9 +129,7 @@ export class Answerer {
   }
 
   /**
-   * Returns the system prompt that introduces a role: its description, else its name, profile, goal and constraints, and its colleagues. It
-   * changes only with the team, so providers can cache it and forks do not pay for it again.
-   *
+   * Returns the system prompt of a role. It changes only with the team, so that providers cache it and forks do not pay again.
    * @param teamAt the number of team changes that the role knows
    */
   introduction(card: RoleCard, teamAt: number): string {

@@ -120,12 +120,7 @@ export class BudgetGate implements BudgetLender {
     }
   }
 
-  /**
-   * Lends the budget of the run to the effect of a step.
-   *
-   * @param paid micro-dollars in the record of earlier tries of the step
-   * @param parent the budget lent by the enclosing run
-   */
+  /** Lends the run's budget to an effect. @param paid micro-dollars of earlier tries of the step @param parent lent by the enclosing run */
   lend(paid: number, parent?: BudgetPool): LentBudget {
     return new LentBudget(this, paid, parent);
   }

@@ -13,11 +13,8 @@ export interface BudgetLender extends Pick<BudgetPool, "id" | "rank" | "accounts
   /** True when the budget, or a pool above it, bounds spending. */
   readonly isBinding: boolean;
   /**
-   * Takes an amount as soon as it fits.
-   *
-   * @param room the holds of the lost calls that this call repeats
-   * @returns the amount taken: if it fits only by using `room`, at most the rest
-   * @throws BudgetError, ControlError
+   * Takes an amount as soon as it fits. @param room the holds of the lost calls that this call repeats
+   * @returns the amount taken: if it fits only by using `room`, at most the rest @throws BudgetError, ControlError
    */
   take(amount: number, ending: Cancellation, room: number): Promise<number>;
   lent(change: LentChange): void;
