@@ -200,9 +200,8 @@ function finalError(record: ErrorRecord): TroupeError {
 }
 
 /*
- * A recorded request and the same request to a model have different forms. The record has the schema; the request has a reply format, or
- * text at the end of the prompt, with its members in another order. The record names the model and has no secrets. Only requests with a known
- * price have a maximum length. Both are brought into one form here, in which equal requests are equal.
+ * A record has the schema, a request a reply format, or text at the end of its prompt; the record names the model and has no secrets. Both are brought
+ * into one form here, in which equal requests are equal.
  */
 
 function liveForm(request: ChatRequest, mask: Mask): JsonObject {
@@ -300,10 +299,7 @@ function distance(a: string, b: string): number {
   return Math.max(a.length, b.length) - start - end;
 }
 
-/*
- * The properties of a recorded model, as far as its calls have them. A model's own fields and bounds are part of every request to it, so the
- * playing model must have the same.
- */
+/* The properties of a recorded model, as its calls have them. Fields and bounds of a model are part of every request to it. */
 
 /** The model that was recorded, or the one of several that is meant. @throws UsageError `CASSETTE_MODELS` */
 function recordedModel(calls: readonly RecordedCall[], wanted: string | undefined): string {

@@ -200,9 +200,7 @@ interface FailedTry {
   readonly isPaid: boolean;
 }
 
-/**
- * Returns the calls of models in a run in order, without the failed tries on the way to an answer. @throws UsageError `CASSETTE_INVALID`
- */
+/** Returns the calls of models in order, without the failed tries on the way to an answer. @throws UsageError `CASSETTE_INVALID` */
 export function recordedCalls(events: Iterable<RunEvent>): readonly RecordedCall[] {
   const calls = new Map<string, Reading>();
   for (const event of events) {

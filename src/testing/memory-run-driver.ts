@@ -49,8 +49,8 @@ interface Row {
 }
 
 /**
- * The jobs of one process. It owns the rows and their timers. JobsInMemory.J1 (`submit`) a run has at most one row. JobsInMemory.J2
- * (`#deliver`) a row is taken by one worker at most, and no worker exceeds its concurrency.
+ * The jobs of one process. JobsInMemory.J1 (`submit`) a run has at most one row. JobsInMemory.J2 (`#deliver`) one worker takes a row, within its
+ * concurrency.
  */
 class JobsInMemory implements MemoryRunDriver {
   readonly #pause: number;

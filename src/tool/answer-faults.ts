@@ -4,10 +4,7 @@ import { listed, shownText, valueText } from "../kernel/value-text.ts";
 import { branchesOf, constantsOf, listOf, propertiesOf, referred, type SchemaNode, stringsOf, typesOf } from "../model/schema-node.ts";
 import { schemaWords, valuesOf } from "./schema-words.ts";
 
-/*
- * Checks a value by a JSON Schema and states each fault in words. The schema may come from elsewhere, so the work is bounded and no regular
- * expression of it is run: its owner checks a pattern.
- */
+/* Checks a value by a JSON Schema. The schema may come from elsewhere, so the work is bounded and no regular expression of it is run. */
 
 /** A fault of an answer. */
 export interface AnswerFault {
@@ -41,11 +38,7 @@ interface Check {
   readonly faults: SchemaFault[];
 }
 
-/**
- * Returns the faults of an answer, at most 20.
- *
- * @param root the schema that references are resolved in, where `schema` is a part of it
- */
+/** Returns the faults of an answer, at most 20. @param root of the references of `schema` */
 export function answerFaults(value: Json, schema: SchemaNode, root: SchemaNode = schema): readonly AnswerFault[] {
   const faults = schemaFaults(value, schema, { root });
   if (faults === undefined)

@@ -26,9 +26,7 @@ export type ToolNotice =
 /** Outside a role the tools are enough. */
 export interface CallToolOptions {
   readonly tools: ToolCollection | Iterable<Tool>;
-  /**
-   * Records the effects of the call. Default: the steps of the activation or the call of a tool around it; elsewhere nothing is recorded.
-   */
+  /** Records the effects of the call. Default: the steps of the activation or the call of a tool around it; elsewhere none are recorded. */
   readonly steps?: StepPort | undefined;
   readonly clock?: Clock | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -158,10 +158,8 @@ const YES = /^(?:y|yes|true|1)$/i;
 const NO = /^(?:n|no|false|0)$/i;
 
 /**
- * Reads typed text as the value of a field: `yes`, `3`, the number or the value of a choice, the lines of a list, JSON. Text that cannot be
- * read so is returned unchanged, and the check refuses it.
- *
- * @throws UsageError `ARGUMENT_INVALID`
+ * Reads typed text as the value of a field: `yes`, `3`, a choice, the lines of a list, JSON. Other text is returned unchanged, and the check refuses
+ * it. @throws UsageError `ARGUMENT_INVALID`
  */
 export function readField(field: FormField, text: string): Json {
   takes("readField", "the field", field, aField);
@@ -192,11 +190,7 @@ function chosen(choices: readonly Json[], typed: string): Json | undefined {
   return found && choices[named.indexOf(found)];
 }
 
-/**
- * By its value, else by value or label in any case of letters, else by its number from 1.
- *
- * @param byNumber false where a number may be meant as a number
- */
+/** By its value, else by value or label in any case, else by its number from 1. @param byNumber false where a number may be meant as a number */
 export function choiceNamed<C extends Choice>(choices: readonly C[], text: string, byNumber: boolean): C | undefined {
   const exact = choices.find(({ value }) => value === text);
   if (exact !== undefined) return exact;

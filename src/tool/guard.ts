@@ -33,10 +33,7 @@ export interface GuardOptions {
   /** The subject: the task, the answer, or each call of a tool before it is made. A tool's own guard judges its arguments (`input`) or its result. */
   readonly on: "input" | "output" | "call";
   readonly check: (ctx: GuardContext) => GuardVerdict | Promise<GuardVerdict>;
-  /**
-   * After a refusal. `stop`: the activation or the run of the agent fails with `GUARD_REFUSED`. `ask`: a person decides. `retry`: the model gets the reason
-   * and answers again, twice at most; a refused call is not made. Default `stop`.
-   */
+  /** After a refusal. `stop`: fails with `GUARD_REFUSED`. `ask`: a person decides. `retry`: the model answers again, twice at most. Default `stop`. */
   readonly then?: "stop" | "ask" | "retry";
   /** Judges the input while the model works: what comes of it counts, and tools run, only if the guard lets it pass. Default false: before. */
   readonly beside?: boolean;

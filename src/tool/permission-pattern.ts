@@ -8,10 +8,7 @@ const COMMAND_ENDS = /[;&|`(){}\n\r]|\$\(/;
 /** Ignored by readers of addresses and of screens. */
 const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
 
-/**
- * For rules that allow: a pattern plainly covers a text. A `*` does not stand for parts that could lead elsewhere: `..` in a path, a new
- * line, another host or port, another domain, or another command of a shell.
- */
+/** For rules that allow: `*` stands for no part that leads elsewhere: `..`, a new line, another host, port or domain, another command. */
 export function isPlainlyCovered(text: string, pattern: string): boolean {
   if (!pattern.includes("*") && text === pattern) return true;
   if (ELSEWHERE.test(text)) return false;
@@ -51,10 +48,7 @@ function fitsWords(
   return ends.includes(words.length);
 }
 
-/**
- * For rules that ask or deny: a pattern may mean a text. White space, quotes, case, percent signs, letters that only look different,
- * detours in a path, other spellings of a host, and a command before it do not evade the rule.
- */
+/** For rules that ask or deny: white space, quotes, case, percent signs, look-alikes, detours, other spellings, a command before it evade no rule. */
 export function mayBeMeant(text: string, pattern: string): boolean {
   if (fitsGlob(text, pattern)) return true;
   const meant = comparable(pattern);

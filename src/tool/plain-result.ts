@@ -15,9 +15,7 @@ import { toolFailure, type ToolResult } from "./tool-result.ts";
 const MAX_DEPTH = 100;
 
 /**
- * Any value as plain JSON of bounded size. Values that JSON lacks become words: `[cycle]`, `[binary: 512 bytes]`, `[function]`. Never
- * throws, and reads no more than it returns.
- *
+ * Any value as plain JSON of bounded size; what JSON lacks becomes words: `[cycle]`, `[function]`. Never throws, and reads no more than it returns.
  * @param limit characters, near enough; a larger value is cut
  */
 export function plainValue(value: unknown, limit: number): { readonly value: Json; readonly isCut: boolean } {

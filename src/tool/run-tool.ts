@@ -44,11 +44,7 @@ const askOptions: Known<AnyToolAsk> = {
 const MAX_PROGRESS = 2_000;
 const MAX_NOTICES = 1_000;
 
-/**
- * Runs a tool within its time: it may throw, hang, or return something that is no JSON. Its late answer is ignored.
- *
- * @throws ControlError when the run stops, or when the tool was interrupted inside; StepError `STEP_UNCERTAIN`
- */
+/** Runs a tool within its time. Its late answer is ignored. @throws ControlError when the run or the tool was interrupted; StepError `STEP_UNCERTAIN` */
 export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: ToolReach): Promise<ToolEnd> {
   throwIfAborted(reach.signal);
   throwIfEnded(cancellationOf(door.ending ?? door.signal));

@@ -33,10 +33,7 @@ function isLowHalf(text: string, place: number): boolean {
   return /^[\udc00-\udfff]/.test(text.charAt(place)) && /^[\ud800-\udbff]/.test(text.charAt(place - 1));
 }
 
-/**
- * All control and format characters but tab, line feed and the two joiners that scripts and emoji need; halves of surrogate pairs; the
- * block of tags and variations, in which words can be hidden.
- */
+/** Control and format characters but tab, line feed and the joiners of scripts and emoji; halves of pairs; the block of tags, which hides words. */
 const UNSEEN = /[^\P{Cc}\n\t]|[^\P{Cf}\u200c\u200d]|\p{Cs}|[\u{e0000}-\u{e0fff}]/gu;
 /** Enough that no text holds the hash of itself. */
 const MARK_DIGITS = 12;

@@ -45,10 +45,7 @@ export class ToolCollection implements Iterable<Tool> {
     return this.get(name) !== undefined;
   }
 
-  /**
-   * The tool of that name, or the only one that a model can mean: in another case, in quotes, with a namespace before the name
-   * (`functions.add`) or marks behind it.
-   */
+  /** The tool of that name, or the only one that a model can mean: in another case, in quotes, with a namespace (`functions.add`) or marks. */
   find(name: string): Tool | undefined {
     takes("ToolCollection.find", "name", name, aText);
     const exact = this.all.get(name);

@@ -51,11 +51,7 @@ export function isFailure(result: ToolResult): boolean {
   return result.error !== undefined;
 }
 
-/**
- * A result as a model reads it: `Error: ...` first when it failed, then the output, then the note of the system.
- *
- * @param limit characters of the output and of the error; a mark stands for the rest. Default: all
- */
+/** A result as a model reads it: `Error: ...` first, the output, the note of the system. @param limit characters of output and error. Default: all */
 export function resultText(result: ToolResult, limit?: number): string;
 export function resultText(result: ToolResult, index: number, list: readonly ToolResult[]): string;
 export function resultText(result: ToolResult, given?: number, list?: readonly ToolResult[]): string {

@@ -54,10 +54,7 @@ export interface ToolContext {
   readonly key: string;
   /** `replay`: nothing outside a scratch folder may change. */
   readonly mode: StepDoor["mode"];
-  /**
-   * Records a side effect inside the call, with a JSON result: `step(name, request, effect)` as in an action, or with a whole {@link
-   * StepSpec}.
-   */
+  /** Records a side effect inside the call: `step(name, request, effect)` as in an action, or with a whole {@link StepSpec}. */
   step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>): Promise<T>;
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
   /** The agent's model. Each answer is a step inside the call. Undefined where the caller has none. */
@@ -97,19 +94,13 @@ export interface Tool<P = unknown> {
   readonly effect: "read" | "write";
   /** Milliseconds, without the waits for a person or a model. Default: 60,000. */
   readonly timeout: number;
-  /**
-   * For calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the program
-   * passed them in.
-   */
+  /** For calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write", else "allow". */
   readonly permission: Permission;
   /** A call that may have happened can run again after a crash. Default: true for tools that only read. */
   readonly idempotent: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default: false. */
   readonly again: boolean;
-  /**
-   * Its answer depends on more than its arguments: a fork calls it again. Default: true for tools that only read, so that a fork does
-   * nothing twice.
-   */
+  /** Its answer depends on more than its arguments: a fork calls it again. Default: true for tools that only read. */
   readonly fresh: boolean;
   /** Default: false. */
   readonly ends: boolean;

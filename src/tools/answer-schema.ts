@@ -2,10 +2,7 @@ import type { AnySchema } from "../model/standard-schema.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { schemaFaults } from "../tool/answer-faults.ts";
 
-/**
- * A schema of values from a JSON Schema of any origin: it is checked in bounded time, and no regular expression of it is run. A value that
- * cannot be checked so is at fault.
- */
+/** A schema of values from a JSON Schema of any origin, checked in bounded time. A value that cannot be checked so is at fault. */
 export function answerSchema(schema: JsonObject): AnySchema<Json> {
   const { $schema: _dialect, ...json } = schema;
   const validate = (value: unknown): unknown => {

@@ -66,12 +66,7 @@ export function pythonTool(options: CommandToolOptions): Tool {
   });
 }
 
-/**
- * The cells of one agent. It owns the list of those that succeeded.
- *
- * Notebook.N1 (`#run`): a cell that fails leaves no name behind.
- * Notebook.N2 (`run`): cells run one after another, in their order.
- */
+/** The cells of one agent. Notebook.N1 (`#run`) a cell that fails leaves no name behind. Notebook.N2 (`run`) cells run in their order. */
 class Notebook {
   readonly #options: CommandToolOptions;
   readonly #turns = new Turns();

@@ -138,9 +138,7 @@ function listed(found: readonly string[], limit: number, what: string): ToolResu
 const MAX_PATTERN = 200;
 const MAX_STARS = 20;
 
-/**
- * `*` fits characters but `/`, `?` one of them, `**` as a segment folders. A pattern without `/` fits in every folder. The time is bounded.
- */
+/** `*` fits characters but `/`, `?` one, `**` as a segment folders. A pattern without `/` fits in every folder. The time is bounded. */
 export function fitsPath(path: string, pattern: string): boolean {
   const segments = path.split("/");
   return fitsSegments(

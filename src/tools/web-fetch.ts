@@ -38,10 +38,7 @@ const parameters = z.object({
 
 type FetchArguments = z.infer<typeof parameters>;
 
-/**
- * Makes a tool that fetches a page of the public internet as text. Other addresses are refused, also behind names and redirects, unless
- * allowed. It needs permission: an address that a page made the model write can carry data away.
- */
+/** Makes a tool that fetches a page of the public internet as text; others are refused unless allowed. It needs permission: an address can carry data away. */
 export function webFetchTool(options: WebFetchOptions = {}): Tool {
   checkKnownOptions("webFetchTool", options, webFetchOptions);
   return defineTool({

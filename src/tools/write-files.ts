@@ -24,10 +24,7 @@ const parameters = z.object({
 
 type GivenFile = z.infer<typeof parameters>["files"][number];
 
-/**
- * Makes a tool that writes whole text files, many in one call. One that is there keeps its line ends, and stays as it is when the agent has
- * not seen it. Of the files of one call, those that can be written are; the others come back with the reason.
- */
+/** Makes a tool that writes whole text files. A file keeps its line ends. One that the agent has not seen stays as it is, and the others are written. */
 export function writeFilesTool(options: EditOptions): Tool {
   checkGivenOptions("writeFilesTool", options, editOptions);
   const { workspace, ...rules } = options;

@@ -51,10 +51,7 @@ export interface RestoreBundleOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Makes a bundle of a project: its history, and its present files, but none that git ignores. A folder without a repository gets one. Forks of
- * the project that are open are not in it.
- */
+/** Makes a bundle of a project: its history and present files, without what git ignores and open forks. A folder without a repository gets one. */
 export async function bundleWorkspace(options: BundleOptions): Promise<WorkspaceBundle> {
   const { mostBytes = BUNDLE_BYTES, signal } = options;
   const git = await repositoryAt(options.root, signal);

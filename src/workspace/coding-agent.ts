@@ -92,11 +92,7 @@ const PLACES =
 /** The form of an id that may become an argument. It cannot begin with a dash. */
 const SESSION = /^\w[\w.:-]{0,199}$/;
 
-/**
- * Returns the variables of an environment that a coding agent gets: PATH, the places of the user's settings, and those of its own provider.
- *
- * @param names further variables
- */
+/** The variables that a coding agent gets: PATH, the places of settings, and those of its own provider. @param names further variables */
 export function codingVariables(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -46,9 +46,7 @@ export interface ExistingProject {
   readonly place: ProjectPlace;
   /** Returns what has changed since the work began, with the diff. @throws WorkspaceError `WORKSPACE_GIT` */
   changes(signal?: AbortSignal): Promise<ProjectChanges>;
-  /**
-   * Commits what is not committed and not ignored, and returns the changes. A worktree's folder goes, its branch stays. May be repeated.
-   */
+  /** Commits what is not committed and not ignored, and returns the changes. A worktree's folder goes, its branch stays. May be repeated. */
   finish(request: CommitRequest): Promise<ProjectChanges>;
 }
 

@@ -105,10 +105,7 @@ export async function mergeFork(steps: StepPort, project: ForkedProject, name: s
   return { kind: "merged", paths, ...(compared.left === undefined ? {} : { left: compared.left }) };
 }
 
-/**
- * The end of {@link settleFork}. `conflict`: the fork has the project's changes now, with marks of git in the files `marked`. `red`: the reason of the
- * check.
- */
+/** The end of {@link settleFork}. `conflict`: git has marked the project's changes in the files `marked` of the fork. `red`: the reason of the check. */
 export type ForkEnd<Red> =
   | { readonly kind: "merged"; readonly paths: readonly string[] }
   | { readonly kind: "conflict"; readonly paths: readonly string[]; readonly note: string }
@@ -165,11 +162,8 @@ function conflict(changed: readonly string[], marked: readonly string[]): ForkEn
 }
 
 /**
- * Commits files, as a step. A resumed run repeats it, and makes no second commit. It gives nothing: the commit's id depends on the history.
- *
- * @param request its `key` is that of the step
- * @throws UsageError `ARGUMENT_INVALID`
- * @throws WorkspaceError `WORKSPACE_GIT`
+ * Commits files, as a step, once. It gives nothing, because the commit's id depends on the history. @param request its `key` is that of the step
+ * @throws UsageError `ARGUMENT_INVALID`; WorkspaceError `WORKSPACE_GIT`
  */
 export async function commitFiles(steps: StepPort, workspace: Workspace, request: CommitRequest): Promise<void> {
   takes("commitFiles", "steps", steps, having("the context of an action", "step"));

@@ -45,22 +45,17 @@ export interface ForkUpdate {
 export interface WorkspaceForks {
   /** The workspace of a fork, the same object for the same name. Open the fork before the workspace is used. @throws UsageError `OPTION_INVALID` */
   workspace(name: string): FileWorkspace;
-  /**
-   * Makes a fork from the project's present files; one that is open stays as it is. @throws WorkspaceError `WORKSPACE_GIT` without a commit
-   */
+  /** Makes a fork from the project's present files; one that is open stays as it is. @throws WorkspaceError `WORKSPACE_GIT` without a commit */
   open(name: string, signal?: AbortSignal): Promise<void>;
-  /**
-   * Compares a fork with the project and their common version; nothing is written. @throws WorkspaceError `WORKSPACE_FORK` when it is not
-   * open
-   */
+  /** Compares a fork with the project and their common version. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
   compare(name: string, signal?: AbortSignal, only?: readonly string[]): Promise<ForkComparison>;
   /** Brings the project's changes into a fork, so that it can be merged. @throws WorkspaceError `WORKSPACE_FORK` when it is not open */
   update(name: string, signal?: AbortSignal): Promise<ForkUpdate>;
   /** What {@link WorkspaceForks.putBack} needs: keep it before somebody works in the fork who may leave it. @throws WorkspaceError `WORKSPACE_FORK` */
   guard(name: string, signal?: AbortSignal): Promise<ProjectGuard>;
   /**
-   * Puts the files and the HEAD of the project back as they were at a guard. What they held is kept in a new folder of `.troupe/kept`. Returns the
-   * paths that were changed. Nobody looks into folders that a `.gitignore` of the project matches. @throws WorkspaceError
+   * Puts files and HEAD back as they were at a guard, keeps what they held in `.troupe/kept`, and returns the changed paths. Ignored folders are not
+   * searched. @throws WorkspaceError
    */
   putBack(name: string, guard: ProjectGuard, signal?: AbortSignal): Promise<readonly string[]>;
   /** Returns why no fork can be made of the project, such as that git is missing; undefined where one can. @throws WorkspaceError `WORKSPACE_GIT` */

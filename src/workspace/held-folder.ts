@@ -230,13 +230,7 @@ const IGNORE = ".gitignore";
 /** Stands for a file, so that its folder is made. */
 const PLACE = "place";
 
-/**
- * Makes a folder below `.troupe` of a project, and keeps git from seeing it.
- *
- * @param root as `realpath` gives it
- * @param path below `.troupe`, such as `trees`
- * @returns its absolute path
- */
+/** Makes a folder below `.troupe` that git does not see, and returns its path. @param root as `realpath` gives it @param path such as `trees` */
 export async function makeOwnFolder(root: string, path: string): Promise<string> {
   await withHeld(root, `${OWN}/${path}/${PLACE}`, true, async () => {});
   await withHeld(root, `${OWN}/${IGNORE}`, true, async (file) => {
@@ -245,11 +239,7 @@ export async function makeOwnFolder(root: string, path: string): Promise<string>
   return join(root, OWN, path);
 }
 
-/**
- * Removes a folder below `.troupe` with all that it holds. Where a link leads there from the project, nothing is removed.
- *
- * @param root as `realpath` gives it
- */
+/** Removes a folder below `.troupe`, unless a link leads there from the project. @param root as `realpath` gives it */
 export async function removeOwnFolder(root: string, path: string): Promise<void> {
   const folder = join(root, OWN, path);
   const above = dirname(folder);

@@ -96,10 +96,7 @@ function kill(target: number): void {
 interface TreeUsage {
   readonly pids: readonly number[];
   readonly threads: number;
-  /**
-   * Bytes of memory without a file: private memory, shared memory once for each mapping, and unnamed files in memory. Shared memory of
-   * System V that no process has attached is not counted.
-   */
+  /** Bytes of memory without a file, shared memory once for each mapping. System V memory that no process has attached is not counted. */
   readonly memory: number;
 }
 

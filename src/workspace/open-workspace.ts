@@ -17,10 +17,7 @@ const NOT_COUNTED: readonly string[] = [".git", ".troupe"];
 
 /** Options of {@link openWorkspace}. */
 export interface OpenWorkspaceOptions extends FileWorkspaceOptions {
-  /**
-   * Work in a folder that holds files. They stay; of those that the company writes, the earlier contents are kept in `.troupe/kept`. Default
-   * false.
-   */
+  /** Work in a folder that holds files: they stay, and what the company overwrites is kept in `.troupe/kept`. Default false. */
   readonly force?: boolean;
   readonly signal?: AbortSignal;
 }

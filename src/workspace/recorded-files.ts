@@ -199,9 +199,7 @@ export function forkIn(workspace: Workspace): { readonly fork?: string } {
 /** Workspaces of steps: true when a replay may write there. */
 const scratch = new WeakMap<Workspace, Promise<boolean>>();
 
-/**
- * Returns true when a step may change a workspace: always live; in a replay only if it was empty at its first step. @throws WorkspaceError
- */
+/** True when a step may change a workspace: live, or in a replay into one that was empty at its first step. @throws WorkspaceError */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
   takes("mayWrite", "workspace", workspace, kinds.workspace);
   takes("mayWrite", "mode", mode, kinds.oneOf("live", "replay"));

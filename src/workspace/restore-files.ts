@@ -47,10 +47,7 @@ type Deed =
   | { readonly kind: "commit"; readonly request: CommitRequest & { readonly key: string } }
   | { readonly kind: "fork"; readonly name: string; readonly does: "open" | "update" | "remove" | FileChange };
 
-/**
- * Writes the files and commits of the ended activations of a record, in the order of their ends. An open activation writes its files again
- * itself. Forks that were open are opened, with what was written in them.
- */
+/** Writes the files and commits of the ended activations, in their order, and opens the forks. An open activation writes its files again itself. */
 export async function restoreFiles(
   workspace: Workspace,
   events: AsyncIterable<RunEvent> | Iterable<RunEvent>,

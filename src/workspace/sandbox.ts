@@ -18,10 +18,7 @@ import { findProgram } from "./program-path.ts";
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none" | "refused";
   readonly describe: string;
-  /**
-   * Runs one command in a copy of the project. @throws WorkspaceError when it cannot be copied; UsageError `OPTION_INVALID` for a wrong
-   * limit
-   */
+  /** Runs one command in a copy of the project. @throws WorkspaceError when it cannot be copied; UsageError `OPTION_INVALID` for a wrong limit */
   run(request: SandboxRequest): Promise<SandboxResult>;
   /** Starts a program that stays, with the limits, mounts and network of `run`. Without it a sandbox can keep no program. */
   start?(request: SandboxStart): SandboxProcess;
@@ -59,9 +56,7 @@ export interface SandboxRequest {
   readonly input?: string | undefined;
   /** Files and folders of this machine that the command may read. Sandbox `none` refuses a mount whose two paths differ. Default: none. */
   readonly mounts?: readonly SandboxMount[] | undefined;
-  /**
-   * Hosts with ports that the command may reach, through a proxy alone: `registry.npmjs.org:443`. Sandbox `none` refuses. Default: none.
-   */
+  /** Hosts with ports that the command may reach, through a proxy alone: `registry.npmjs.org:443`. Sandbox `none` refuses. Default: none. */
   readonly network?: readonly string[] | undefined;
   /** A folder of the copy to keep when the command ends with code 0, such as installed packages. Default: nothing of the copy is kept. */
   readonly keep?: SandboxKeep | undefined;

@@ -22,10 +22,7 @@ interface FileSurvey {
 const MOST = 100_000;
 const TOGETHER = 64;
 
-/**
- * The files that a reader of a project looks at: in a repository those that git tracks or would take, else all. A folder that git ignores
- * is shown when it is named itself.
- */
+/** The files that a reader looks at: those that git tracks or would take, else all. A folder that git ignores is shown when it is named itself. */
 export async function surveyFiles(workspace: Workspace, options: SurveyOptions = {}): Promise<FileSurvey> {
   const { signal } = options;
   const under = options.under === undefined ? undefined : checkPath(options.under);

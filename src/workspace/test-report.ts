@@ -79,8 +79,8 @@ function numberIn(value: unknown): number {
 }
 
 /**
- * The arguments that make `node` run test files and report in the form of this file. The runner of Node.js 20 holds a whole file to its
- * time limit and says little, so there the guard comes first; newer ones name the test. Since 21 the arguments are patterns.
+ * The arguments by which `node` reports in the form of this file. Node.js 20 holds a whole file to its time limit, so the guard comes first;
+ * newer ones name the test. Since 21 the arguments are patterns.
  */
 export function testArguments(files: readonly string[], limit: number, major: number, drivers: string): string[] {
   return [

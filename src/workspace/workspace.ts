@@ -31,22 +31,17 @@ export interface Workspace {
   /** The text of a file; undefined when it is not there. Bytes that are not UTF-8 come back as U+FFFD. @throws WorkspaceError */
   read(path: string): Promise<string | undefined>;
 
-  /**
-   * The bytes of a file of any kind; undefined when it is not there. @throws WorkspaceError `WORKSPACE_LIMIT` when it has more than `most`
-   */
+  /** The bytes of a file; undefined when it is not there. @throws WorkspaceError `WORKSPACE_LIMIT` when it has more than `most` */
   readBytes(path: string, most: number): Promise<Uint8Array | undefined>;
 
-  /**
-   * Paths of the files in the project, or below a folder: relative to the root, sorted by code unit, each fit for `read`. @throws
-   * WorkspaceError
-   */
+  /** Paths of the files, or those below a folder: relative to the root, sorted by code unit, each fit for `read`. @throws WorkspaceError */
   list(under?: string): Promise<readonly string[]>;
 
   /** Removes a file, and the folders it leaves empty; one that is not there is no error. Throws as {@link Workspace.write} does. */
   remove(path: string): Promise<void>;
 
   /**
-   * Commits the files written and removed since the last commit. Returns its id; undefined when the tree is equal or no history is kept.
+   * Commits the changes since the last commit. Returns its id; undefined when the tree is equal or no history is kept.
    * @throws WorkspaceError `WORKSPACE_GIT`: the changes stay to be committed
    */
   commit(request: CommitRequest): Promise<string | undefined>;
@@ -71,9 +66,7 @@ export interface CommitRequest {
   readonly date: number;
   /** Lines `key: value` below the message, such as `Troupe-Message`. */
   readonly trailers?: Readonly<Record<string, string>>;
-  /**
-   * No commit is made if the history has one with this key and these contents (trailer `Troupe-Step`). Default: each call makes one.
-   */
+  /** No commit is made if the history has one with this key and these contents (trailer `Troupe-Step`). Default: each call makes one. */
   readonly key?: string;
   /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
   readonly paths?: readonly string[];

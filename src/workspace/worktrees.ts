@@ -115,11 +115,7 @@ export class Worktrees {
     return branch === undefined ? undefined : { name, root, branch, base };
   }
 
-  /**
-   * Returns the worktree of this name; makes it when there is none.
-   *
-   * @param options `at`: the commit that it begins with. Default: HEAD. `earlier`: the branch that it continues
-   */
+  /** The worktree of this name, made when there is none. @param options `at`: its first commit, default HEAD. `earlier`: the branch that it continues */
   async add(name: string, options: AddOptions = {}): Promise<Worktree> {
     const { signal, earlier } = options;
     const known = await this.find(name, signal);

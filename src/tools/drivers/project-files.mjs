@@ -66,11 +66,7 @@ function contentOf(name, { size, plain }, limit) {
   }
 }
 
-/**
- * Writes and removes the files that changed outside, and takes them for seen.
- *
- * @param {import("../copied-files.ts").OutsideChanges} changes @param {Snapshot} seen
- */
+/** Takes in what changed outside. @param {import("../copied-files.ts").OutsideChanges} changes @param {Snapshot} seen */
 export function takeIn({ written, removed }, seen) {
   for (const name of removed) clear(name, seen);
   for (const { path: name, base64, mode } of written) {
@@ -95,11 +91,7 @@ function clear(name, seen) {
   }
 }
 
-/**
- * A change too large for one report stays in the second snapshot as it was in the first, so that the next report has it.
- *
- * @param {Snapshot} before @param {Snapshot} after @param {any} bounds
- */
+/** A change too large for one report comes with the next. @param {Snapshot} before @param {Snapshot} after @param {any} bounds */
 export function changesBetween(before, after, bounds) {
   if (before === undefined || after === undefined)
     return { written: [], removed: [], skipped: [{ path: "", reason: "there are too many files" }], files: 0 };
