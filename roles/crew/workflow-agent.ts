@@ -4,6 +4,7 @@ import { type ActionContext, type ChatModel, ControlError, type Json, OutputErro
 import { answerSchema } from "../../src/tools/answer-schema.ts";
 import { checkedDoneTool, manusTools, pythonTool, type SearchProvider, type WebAccess } from "../../src/tools/index.ts";
 import { type ForkedProject, openFork, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
+import { withValues } from "./crew-names.ts";
 import type { CREW_TOOLS } from "./crew-spec.ts";
 
 type StepOfAgent = Parameters<ActionContext["steps"]["step"]>[1] extends (door: infer Door) => unknown ? Door : never;
@@ -27,6 +28,7 @@ const MAX_PROMPT = 500_000;
 const MAX_SCHEMA = 64_000;
 
 const members = z.record(z.string(), z.unknown());
+const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 
 /** One call of `agent`, as the script sends it. */
 export const CallSchema = z.object({
@@ -35,14 +37,14 @@ export const CallSchema = z.object({
   prompt: z.string().max(MAX_PROMPT),
   phase: z.string().optional(),
   options: z.object({
-    schema: members
-      .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA, { error: `at most ${MAX_SCHEMA} characters` })
-      .nullish(),
-    label: z.coerce.string().nullish(),
-    phase: z.coerce.string().nullish(),
-    model: z.string().nullish(),
-    agentType: z.string().nullish(),
-    isolation: z.string().nullish(),
+    schema: optional(
+      members.refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA, { error: `at most ${MAX_SCHEMA} characters` }),
+    ),
+    label: optional(z.coerce.string()),
+    phase: optional(z.coerce.string()),
+    model: optional(z.string()),
+    agentType: optional(z.string()),
+    isolation: optional(z.string()),
   }),
 });
 
@@ -68,10 +70,8 @@ export function forkOf({ id }: AgentCall): string {
 }
 
 /** The request of the step of one agent: what its answer depends on. */
-export function requestOf({ prompt, options }: AgentCall): Json {
-  const { schema, model, agentType, isolation } = options;
-  const asked = { prompt, schema, model, agentType, isolation };
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined && value !== null)) as Json;
+export function requestOf({ prompt, options: { schema, model, agentType, isolation } }: AgentCall): Json {
+  return withValues({ prompt, schema, model, agentType, isolation }) as Json;
 }
 
 /** Runs one agent inside of its step. @throws ControlError */
@@ -79,13 +79,12 @@ export async function runAgent(ctx: ActionContext, agents: WorkflowAgents, call:
   const { options } = call;
   const { workspace } = agents;
   const folder = options.isolation === "worktree" ? await freshFork(agents, call, door) : workspace;
-  const own = options.model === null || options.model === undefined ? undefined : agents.models[options.model];
+  const own = options.model === undefined ? undefined : agents.models[options.model];
   const model = (own === undefined ? undefined : ctx.modelOf?.(own)) ?? ctx.model;
   const { schema } = options;
   const tools = toolsIn(agents, folder);
   const isChecked = tools.some(({ name }) => name === "done");
-  const kind =
-    options.agentType === null || options.agentType === undefined ? "" : `\n\nThe script calls your kind of agent "${options.agentType}".`;
+  const kind = options.agentType === undefined ? "" : `\n\nThe script calls your kind of agent "${options.agentType}".`;
   const agent = new Agent({
     name: ctx.name,
     model: model.through(door),
@@ -104,7 +103,7 @@ export async function runAgent(ctx: ActionContext, agents: WorkflowAgents, call:
   const form = schema ? `\n\nYour answer is one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(schema)}` : "";
   const run = agent.run(`${call.prompt}${form}`, { signal: door.signal });
   for await (const event of run) if (event.type === "warning") ctx.logger.warn(event.text);
-  return endOf(await run.result, schema !== undefined && schema !== null, ctx.clock.now());
+  return endOf(await run.result, schema !== undefined, ctx.clock.now());
 }
 
 /** A fork that another run left is removed once: after a crash, the fork has the version of the project that its agent began with. */

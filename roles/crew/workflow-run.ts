@@ -225,15 +225,7 @@ export class WorkflowRun {
 
 const NODE = /'(process|require|module|exports|Buffer|fetch|setTimeout|setInterval|__dirname|__filename|URL)' is not defined/;
 
-function scriptFailure({
-  name,
-  message,
-  stack = "",
-}: {
-  readonly name: string;
-  readonly message: string;
-  readonly stack?: string | undefined;
-}): StepError {
+function scriptFailure({ name, message, stack = "" }: Extract<Line, { kind: "failed" }>["error"]): StepError {
   const line = /workflow\.js:(\d+)/.exec(stack)?.[1];
   const where = line === undefined ? "" : ` in line ${line}`;
   const advice = NODE.test(message)

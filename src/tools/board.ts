@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
-import { checkGivenOptions, type Known, nearestWord } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { defined } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { BOARD_STEP, TASK_KINDS, type TaskKind } from "../runtime/board/board.ts";
 import { tasksText } from "../runtime/board/board-view.ts";
-import { type BoardAnswer, type BoardRequest, newTaskSchema } from "../runtime/board/decide.ts";
+import { type BoardAnswer, type BoardRequest, nearText, newTaskSchema } from "../runtime/board/decide.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { begunFork, type CheckedPlace, type Command, isCommand, placeOptions, settledWork, stepsOf, timeForChecks } from "./own-checks.ts";
@@ -143,7 +143,8 @@ function accessOf({ checks = {}, claims, tokens = TOKENS, ...place }: BoardOptio
   return {
     async add(...tasks) {
       const wrong = tasks.flatMap((task) => task.checks ?? []).find((name) => !known.includes(name));
-      if (wrong !== undefined) return { ok: false, why: unknownCheck(wrong, known) };
+      if (wrong !== undefined)
+        return { ok: false, why: `Expected the name of a check of the board, got ${valueText(wrong)}.${nearText(wrong, known)}` };
       return ask({ op: "add", tasks: tasks.map((task) => ({ ...task, checks: task.checks?.length ? task.checks : known })) });
     },
     claim: (id) => ask({ op: "claim", ...defined({ id, most: claims }) }),
@@ -167,11 +168,6 @@ function accessOf({ checks = {}, claims, tokens = TOKENS, ...place }: BoardOptio
     tasks: (o = {}) => ask({ op: "tasks", ...o }),
     show: () => shown(steps, { op: "show", tokens }),
   };
-}
-
-function unknownCheck(wrong: string, known: readonly string[]): string {
-  const near = nearestWord(wrong, known);
-  return `Expected the name of a check of the board, got ${valueText(wrong)}.${near === undefined ? "" : ` Did you mean ${near}?`}`;
 }
 
 async function ran(access: BoardAccess, { action, id = "", tasks = [], result, reason = "", state }: BoardArguments): Promise<ToolResult> {

@@ -4,6 +4,8 @@ import { type Board, type BoardTask, type Note, TASK_KINDS } from "./board.ts";
 
 /* The board as prompts show it: JSON, one entry a line, between marks that no entry contains, so that nothing in it passes for words of a user. */
 
+const TASKS = "the board of this run: tasks that its roles wrote";
+const NOTES = "the notes of this run, which its roles wrote";
 /** Characters of a title or a note in a list. */
 const SHOWN = 300;
 /** Entries that are looked at for one list, so that it costs the same for any board. */
@@ -12,24 +14,23 @@ const MOST_LINES = 200;
 /** Returns the board as a role sees it first: its own tasks, then those it can claim, then the others that are not done. */
 export function tasksView(board: Board, by: string, tokens: number): string {
   const counts = Object.fromEntries(TASK_KINDS.map((kind) => [kind, board.count(kind)]));
-  const head = JSON.stringify({ you: by, ...counts, free: board.readyCount });
-  return framed("the board of this run: tasks that its roles wrote", [head], tasksInOrder(board, by), tokens);
+  return framed(TASKS, { you: by, ...counts, free: board.readyCount }, tasksInOrder(board, by), tokens);
 }
 
 /** Returns the newest notes. */
 export function notesView(board: Board, tokens: number): string {
   const lines = board.recentNotes().map((note) => noteLine(note));
-  return framed("the notes of this run, which its roles wrote", [JSON.stringify({ notes: board.noteCount })], lines, tokens);
+  return framed(NOTES, { notes: board.noteCount }, lines, tokens);
 }
 
 /** Returns tasks as a tool's answer shows them. */
 export function tasksText(tasks: readonly BoardTask[]): string {
-  return quoteOutside("the board of this run: tasks that its roles wrote", tasks.map((task) => taskLine(task, Infinity)).join("\n"));
+  return quoteOutside(TASKS, tasks.map((task) => taskLine(task, Infinity)).join("\n"));
 }
 
 /** Returns a note as a tool's answer shows it. */
 export function noteText(note: Note): string {
-  return quoteOutside("the notes of this run, which its roles wrote", noteLine(note, Infinity));
+  return quoteOutside(NOTES, noteLine(note, Infinity));
 }
 
 function* tasksInOrder(board: Board, by: string): Generator<string> {
@@ -59,16 +60,13 @@ function shownUpTo(text: string, most: number): string {
   return seen.length <= most ? seen : `${upTo(seen, most)}... (${seen.length} characters)`;
 }
 
-function framed(source: string, head: readonly string[], entries: Iterable<string>, tokens: number): string {
-  const lines = [...head];
-  let left = tokens - estimateTokens(quoteOutside(source, head.join("\n")));
+function framed(source: string, head: object, entries: Iterable<string>, tokens: number): string {
+  const lines = [JSON.stringify(head)];
+  let left = tokens - estimateTokens(quoteOutside(source, lines.join("\n")));
   for (const line of entries) {
     left -= estimateTokens(`${line}\n`);
-    if (left < 0) {
-      lines.push("...");
-      break;
-    }
-    lines.push(line);
+    lines.push(left < 0 ? "..." : line);
+    if (left < 0) break;
   }
   return quoteOutside(source, lines.join("\n"));
 }

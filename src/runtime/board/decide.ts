@@ -104,9 +104,8 @@ function answerTo(board: Board, by: string, request: z.infer<typeof requestSchem
     case "read": {
       const note = board.note(request.name);
       if (note !== undefined) return { ok: true, tasks: [], note };
-      return refused(
-        `Expected the name of a note, but there is no ${request.name}.${nearText(request.name, namesOf(board.recentNotes()))}`,
-      );
+      const names = board.recentNotes().map(({ name }) => name);
+      return refused(`Expected the name of a note, but there is no ${request.name}.${nearText(request.name, names)}`);
     }
     default: {
       const task = board.task(request.id);
@@ -135,15 +134,7 @@ function added(board: Board, by: string, { tasks }: Request<"add">): BoardAnswer
     if (known !== undefined) return refused(`Expected a new id, but there is a task ${name} already.`, known);
     if (ids.has(name)) return refused(`Expected each id once, got ${name} twice.`);
     ids.add(name);
-    made.push({
-      id: name,
-      title,
-      by,
-      ...(owner === undefined ? {} : { owner }),
-      needs: [...new Set(needs)],
-      checks,
-      state: { kind: "open" },
-    });
+    made.push({ id: name, title, by, owner, needs: [...new Set(needs)], checks, state: { kind: "open" } });
   }
   const missing = made.flatMap(({ needs }) => needs).find((need) => !ids.has(need) && board.task(need) === undefined);
   if (missing !== undefined) return unknown(board, missing, ids);
@@ -176,7 +167,8 @@ function circleIn(tasks: readonly BoardTask[]): readonly string[] | undefined {
 function claimed(board: Board, by: string, { id: wanted, most = Infinity }: Request<"claim">): BoardAnswer {
   const own = [...board.owned(by)];
   const claims = own.filter(({ state }) => state.kind === "claimed");
-  const task = wanted === undefined ? (own.find((one) => isOpen(board, one)) ?? first(board.ready(), 1)[0]) : board.task(wanted);
+  const next = own.find((one) => one.state.kind === "open" && board.unmet(one).length === 0) ?? first(board.ready(), 1)[0];
+  const task = wanted === undefined ? next : board.task(wanted);
   if (task === undefined) return wanted === undefined ? refused(nothingText(board)) : unknown(board, wanted);
   const { owner = by, state, id: name } = task;
   if (state.kind === "done") return refused(`Expected a task to do, but ${name} is done, by ${owner}.`, task);
@@ -191,10 +183,6 @@ function claimed(board: Board, by: string, { id: wanted, most = Infinity }: Requ
       `Expected at most ${most} claimed at once, but ${by} has ${claims.map((one) => one.id).join(", ")}. End or give back one.`,
     );
   return changed({ ...task, owner: by, state: { kind: "claimed" } });
-}
-
-function isOpen(board: Board, task: BoardTask): boolean {
-  return task.state.kind === "open" && board.unmet(task).length === 0;
 }
 
 function nothingText(board: Board): string {
@@ -216,7 +204,7 @@ function moved(by: string, task: BoardTask, request: Request<"done" | "give back
   const red = task.checks.filter((check) => request.green?.includes(check) !== true);
   if (red.length > 0)
     return refused(`Expected the checks of ${name} to be green, but these were not run or failed: ${red.join(", ")}.`, task);
-  return changed({ ...task, state: { kind: "done", ...(request.result === undefined ? {} : { result: request.result }) } });
+  return changed({ ...task, state: { kind: "done", result: request.result } });
 }
 
 function notOwn(by: string, task: BoardTask): BoardAnswer | undefined {
@@ -249,13 +237,9 @@ function unknown(board: Board, wanted: string, others: Iterable<string> = []): B
   return refused(`Expected the id of a task, but there is no ${valueText(wanted)}.${nearText(wanted, known)}`);
 }
 
-function nearText(wanted: string, known: readonly string[]): string {
+export function nearText(wanted: string, known: readonly string[]): string {
   const near = nearestWord(wanted, known.slice(0, COMPARED));
   return near === undefined ? "" : ` Did you mean ${near}?`;
-}
-
-function namesOf(notes: readonly Note[]): readonly string[] {
-  return notes.map(({ name }) => name);
 }
 
 function first<T>(items: Iterable<T>, most: number): readonly T[] {
