@@ -31,7 +31,7 @@ export function qaEngineer(machine: CompanyMachine): Role {
     companyTools(machine, {
       judge: judges[mode],
       asked: order && testRequest(order),
-      refuse: refusesAllButTests,
+      refuse: (path) => (isTestPath(path) ? undefined : "it is no test, and the code is the engineer's"),
       shown,
       noDispute: NO_DISPUTE,
     });
@@ -84,10 +84,6 @@ function presentOrder({ memory }: RoleContext): WorkOrder {
 
 function isOrdered({ news }: RoleContext): boolean {
   return news.some(({ instructContent }) => isOrder(instructContent) && (instructContent as WorkOrder).disputed === undefined);
-}
-
-function refusesAllButTests(path: string): string | undefined {
-  return isTestPath(path) ? undefined : "it is no test, and the code is the engineer's";
 }
 
 function brokenParts({ suites, faults }: Verification): string | undefined {

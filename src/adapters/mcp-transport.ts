@@ -159,7 +159,7 @@ function boundedEvents(asked: unknown): TransformStream<Uint8Array, Uint8Array> 
       bytes = end === undefined ? bytes + piece.length : piece.length - end;
       last = piece.at(-1) ?? last;
       if (bytes <= MAX_BYTES) return out.enqueue(piece);
-      const id = idIn(asked);
+      const id = typeof asked === "string" ? (JSON.parse(asked) as { readonly id?: unknown }).id : undefined;
       if (id === undefined) return out.error(new MessageTooLong());
       const refusal = { jsonrpc: "2.0", id, error: { code: REFUSED, message: new MessageTooLong().message } };
       // The beginning of the event becomes one of a kind that no one parses.
@@ -179,8 +179,4 @@ function eventEnd(piece: Uint8Array, before: number): number | undefined {
     if (former === LINE_END || (former === RETURN && byte === RETURN)) return at;
   }
   return undefined;
-}
-
-function idIn(asked: unknown): unknown {
-  return typeof asked === "string" ? (JSON.parse(asked) as { readonly id?: unknown }).id : undefined;
 }

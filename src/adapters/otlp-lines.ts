@@ -1,5 +1,6 @@
 import type { AttributeValue } from "@opentelemetry/api";
 import { textHash } from "../kernel/json.ts";
+import { defined } from "../kernel/value-kind.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { SpanContent } from "./otel-attributes.ts";
 import { type OpenSpan, RunSpans, type SpanBeginning, type SpanTarget, type SpanValues } from "./otel-spans.ts";
@@ -111,10 +112,6 @@ function textOf(
     links: links.map((link) => ({ traceId: link.context.traceId, spanId: link.context.spanId, attributes: keyValues(link.values) })),
     status,
   });
-}
-
-function defined(values: SpanValues): SpanValues {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 function nanos(ms: number): string {

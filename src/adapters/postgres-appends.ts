@@ -104,7 +104,7 @@ export class PostgresAppends {
       for (const asked of waiting) {
         const isFitting = characters < MAX_CHARACTERS && !runs.has(asked.runId);
         runs.add(asked.runId);
-        if (isFitting) characters += lengthOf(asked.events);
+        if (isFitting) characters += asked.events.reduce((sum, { body }) => sum + body.length, 0);
         (isFitting ? now : later).push(asked);
       }
       await this.#together(now);
@@ -176,10 +176,6 @@ export class PostgresAppends {
 
 function endOf({ number, epoch, events, head }: RunRow): RunEnd {
   return { number, epoch, events, checksum: head, chats: new Set() };
-}
-
-function lengthOf(events: readonly EventBlock[]): number {
-  return events.reduce((sum, { body }) => sum + body.length, 0);
 }
 
 function* pagesOf(events: readonly EventBlock[]): Generator<readonly EventBlock[]> {

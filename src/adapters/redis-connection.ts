@@ -68,7 +68,7 @@ export class RedisConnection implements RemoteTexts {
     const found = new Set<string>();
     let from = "0";
     do {
-      const page = await this.#command((client) => client.scan(from, { MATCH: `${globOf(prefix)}*`, COUNT: PAGE }));
+      const page = await this.#command((client) => client.scan(from, { MATCH: `${prefix.replace(/[\\*?[\]]/g, "\\$&")}*`, COUNT: PAGE }));
       for (const key of page.keys) found.add(key);
       from = page.cursor;
     } while (from !== "0");
@@ -147,10 +147,6 @@ function unreachable(shown: string, error: unknown): CacheError {
 }
 
 const PAGE = 1_000;
-
-function globOf(text: string): string {
-  return text.replace(/[\\*?[\]]/g, "\\$&");
-}
 
 function wireTtl(ttl: number): number {
   return Math.max(1, Math.ceil(ttl));

@@ -44,7 +44,7 @@ export async function readYaml<S extends z.ZodType>(text: string, form: CheckedF
   const broken = [...document.errors, ...document.warnings].map(({ message, pos: [at] }) => ({
     ...placeOf(lines, at),
     path: "",
-    message: `Expected YAML, but: ${firstLine(message)}`,
+    message: `Expected YAML, but: ${(message.split("\n", 1)[0] ?? "").slice(0, 300)}`,
   }));
   if (broken.length > 0) throw formError(form, broken);
   const strange = strangeNodes(yaml, document, lines);
@@ -120,10 +120,6 @@ function offsetOf(yaml: Yaml, document: Document.Parsed, path: readonly Property
 function placeOf(lines: LineCounter, offset: number | undefined): Pick<FormFault, "line" | "column"> {
   const { line, col } = lines.linePos(offset ?? 0);
   return line === 0 ? { line: 1, column: 1 } : { line, column: col };
-}
-
-function firstLine(text: string): string {
-  return (text.split("\n", 1)[0] ?? "").slice(0, 300);
 }
 
 function formError<S extends z.ZodType>({ name, code }: CheckedForm<S>, faults: readonly FormFault[], cause?: unknown): UsageError {

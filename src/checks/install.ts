@@ -66,7 +66,7 @@ export async function installPackages(request: InstallRequest): Promise<InstallR
   const { install, name } = stackNamed(request.stack);
   const registry = registryOf(name, request.registry);
   if (install === undefined) return { kind: "not run", reason: `only packages of npm and PyPI are installed, none of the stack ${name}` };
-  const path = join(root, packagesFile(name));
+  const path = join(root, name === "python" ? "requirements.txt" : "package.json");
   // A link is no file of the project, and a reason quotes what the file says.
   const isFile = (await ifThere(lstat(path)))?.isFile() === true;
   const named = isFile ? namedPackages(name, await readFile(path, "utf8")) : { kind: "nothing" as const };
@@ -135,12 +135,8 @@ function certificates(): string[] {
 function faultOf(result: SandboxResult, signal: AbortSignal | undefined): InstallReport | undefined {
   if (result.kind === "exited" && result.code === 0) return undefined;
   if (result.kind === "refused") return { kind: "not run", reason: `${result.reason}. ${result.hint}` };
-  const said = result.kind === "exited" ? `: ${lastLines(result.stderr + result.stdout)}` : "";
+  const said = result.kind === "exited" ? `: ${visibleLines((result.stderr + result.stdout).trim().slice(-1_000), 1_000)}` : "";
   return { kind: "stdout" in result ? "failed" : "not run", reason: `it ${endText(result, signal)}${said}` };
-}
-
-function lastLines(text: string): string {
-  return visibleLines(text.trim().slice(-1_000), 1_000);
 }
 
 /** `named`: a file that names the packages and nothing else. `refused`: something that is no name and version of a registry. */
@@ -148,10 +144,6 @@ type NamedPackages =
   | { readonly kind: "nothing" }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "named"; readonly file: string; readonly text: string };
-
-function packagesFile(stack: StackName): string {
-  return stack === "python" ? "requirements.txt" : "package.json";
-}
 
 function namedPackages(stack: StackName, text: string): NamedPackages {
   return stack === "python" ? namedByRequirements(text) : namedByManifest(text);

@@ -81,11 +81,7 @@ const PLAIN = /^[A-Za-z0-9_~-]$/;
 const EMPTY = "%";
 
 export function cacheKey({ prefix, userId, chatId }: CacheKeyParts): string {
-  return [prefix, userId, chatId].map(escapedPart).join(":");
-}
-
-function escapedPart(part: string): string {
-  return part === "" ? EMPTY : Array.from(part, escapedCharacter).join("");
+  return [prefix, userId, chatId].map((part) => (part === "" ? EMPTY : Array.from(part, escapedCharacter).join(""))).join(":");
 }
 
 function escapedCharacter(character: string): string {

@@ -13,14 +13,10 @@ export interface TextRun {
   readonly isCjk: boolean;
 }
 
-function foldedText(text: string): string {
-  return text.normalize("NFKC").toLowerCase();
-}
-
 export function runsOf(text: string): TextRun[] {
   const { runs, cjk } = patterns();
   const found: TextRun[] = [];
-  for (const run of foldedText(text).match(runs) ?? []) found.push({ text: run, isCjk: cjk.test(run) });
+  for (const run of text.normalize("NFKC").toLowerCase().match(runs) ?? []) found.push({ text: run, isCjk: cjk.test(run) });
   return found;
 }
 

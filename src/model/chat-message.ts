@@ -214,16 +214,12 @@ export function joinMessages(...parts: readonly (ChatMessage | readonly ChatMess
   return parts.flatMap((part, index) => {
     takes("joinMessages", "what is joined", part, readable);
     const list = Array.isArray(part) ? (part as readonly ChatMessage[]) : [part as ChatMessage];
-    if (list.every(isMessage)) return list;
+    if (list.every((value) => isObject(value) && typeof (value as { readonly role?: unknown }).role === "string")) return list;
     throw new UsageError(
       "CHAT_MESSAGE_INVALID",
       `Expected chat messages or lists of them to join, got ${valueText(part)} as number ${index + 1}.`,
     );
   });
-}
-
-function isMessage(value: unknown): boolean {
-  return isObject(value) && typeof (value as { readonly role?: unknown }).role === "string";
 }
 
 /**

@@ -119,13 +119,11 @@ export function sharedLimits(limits: LimitOptions | ModelLimits | undefined): Mo
 
 /** A call needs a lease of each. @returns undefined without limits */
 export function allLimits(...given: readonly (ModelLimits | undefined)[]): ModelLimits | undefined {
-  const different = new Set(given.filter((limits) => limits !== undefined).flatMap((limits) => membersOf(limits)));
+  const different = new Set(
+    given.filter((limits) => limits !== undefined).flatMap((limits) => (limits instanceof AllLimits ? limits.members : [limits])),
+  );
   const [first] = different;
   return different.size < 2 ? first : new AllLimits([...different].toSorted((a, b) => rankOf(a) - rankOf(b)));
-}
-
-function membersOf(limits: ModelLimits): readonly ModelLimits[] {
-  return limits instanceof AllLimits ? limits.members : [limits];
 }
 
 /** Calls acquire limits in the order in which limits were first used together, so that no two calls wait for each other. */

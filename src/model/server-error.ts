@@ -92,7 +92,7 @@ export function serverError(model: string, said: ServerSaid, formatAsked: boolea
   const words = `${said.code ?? ""} ${said.type ?? ""} ${said.message}`;
   const status = said.status ?? statusOf(words);
   const isTemplate = status === 500 && TEMPLATE.test(words);
-  const isRefused = isRefusal(status) || isTemplate;
+  const isRefused = status < 500 || status === 501 || isTemplate;
   const unsupported = isRefused || said.began === true ? unsupportedBy(said.message) : undefined;
   const code = codeOf(said, { words, status, isRefused, formatAsked, unsupported });
   const [expected, todo] = ADVICE[code];
@@ -144,10 +144,6 @@ function isByTime({ retryAfterMs, message, code = "", type = "", detail = "" }: 
   const words = `${code} ${type} ${message} ${detail}`;
   if (/insufficient_quota|PerDay/i.test(words)) return false;
   return retryAfterMs !== undefined || BY_TIME.test(words);
-}
-
-function isRefusal(status: number): boolean {
-  return status < 500 || status === 501;
 }
 
 function statusOf(words: string): number {

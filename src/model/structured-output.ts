@@ -170,11 +170,7 @@ function readings(found: Json, { json, wrapped }: OutputSchema, types: boolean):
   const both = (value: Json): Json[] => [true, false].map((names) => mended(value, json, { names, types, fillers: true }));
   if (!wrapped) return both((typeof found === "string" ? findJson(found).values[0]?.value : undefined) ?? found);
   const isWrapped = isRecord(found) && Object.keys(found).join() === "value";
-  return [...(isWrapped ? both(found) : []), ...both({ value: found })].map(unwrap);
-}
-
-function unwrap(value: Json): Json {
-  return (value as { readonly value?: Json }).value ?? null;
+  return [...(isWrapped ? both(found) : []), ...both({ value: found })].map((value) => (value as { readonly value?: Json }).value ?? null);
 }
 
 /** The issues of zod in words that a model can act on. */

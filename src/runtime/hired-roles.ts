@@ -85,7 +85,8 @@ export class HiredRoles {
   /** Adds a role under a free name, also to the run if the run does not have it. */
   add(role: Role, name: string): void {
     const known = this.#state.roles.get(name);
-    if (known !== undefined && this.definitions[known.index] !== undefined) throw duplicate(name);
+    if (known !== undefined && this.definitions[known.index] !== undefined)
+      throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another name.`);
     const definition = this.#definitionBy(role);
     this.#bind(known ?? addRoleState(this.#state, name, definition.as), definition);
   }
@@ -148,10 +149,6 @@ export class HiredRoles {
     this.#definitions.set(spec, definition);
     return definition;
   }
-}
-
-function duplicate(name: string): UsageError {
-  return new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another name.`);
 }
 
 function taken({ name, isHired }: RoleState): UsageError {

@@ -132,7 +132,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     rounds: roundsOf(state),
     tick: state.tick,
     messages: unseen,
-    output: lastWord(state),
+    output: state.outputs.at(-1) ?? waitingWords(state).findLast(({ order }) => order !== OUTSIDE)?.sent.message ?? state.lastSaid,
     outputs: unseen,
     deadLetters: unseen,
     failures: [...state.failures.values()],
@@ -155,10 +155,6 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     outputs: soFar(state.outputs),
     deadLetters: soFar(state.dead),
   });
-}
-
-function lastWord(state: RunState): Message | undefined {
-  return state.outputs.at(-1) ?? waitingWords(state).findLast(({ order }) => order !== OUTSIDE)?.sent.message ?? state.lastSaid;
 }
 
 /** Returns the messages of a round that has not ended, and the delayed ones, in the order of their delivery. */

@@ -124,7 +124,7 @@ class CassettePlayer implements CassetteModel {
   }
 
   #take(request: ChatRequest): Playable {
-    const asked = liveForm(request, this.#mask);
+    const asked = formOf(masked(this.#mask, JSON.parse(canonicalJson(request)) as JsonObject));
     const hash = contentHash(asked);
     const same = this.#entries.filter(({ forms, call }) => forms.has(hash) && isSameLength(call.request["maxTokens"], request.maxTokens));
     const found = same.find(isBegun) ?? same.find(isFree);
@@ -203,10 +203,6 @@ function finalError(record: ErrorRecord): TroupeError {
  * A record has the schema, a request a reply format, or text at the end of its prompt; the record names the model and has no secrets. Both are brought
  * into one form here, in which equal requests are equal.
  */
-
-function liveForm(request: ChatRequest, mask: Mask): JsonObject {
-  return formOf(masked(mask, JSON.parse(canonicalJson(request)) as JsonObject));
-}
 
 /** A recorded request in all the forms that it can have on its way; the most likely one first. */
 function recordedForms({ model: _model, schema, ...request }: JsonObject): readonly JsonObject[] {

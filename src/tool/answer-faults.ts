@@ -170,7 +170,7 @@ function isConstant(value: Json, node: SchemaNode): boolean {
 function isInBounds(value: Json, node: SchemaNode): boolean {
   if (typeof value === "number") return isNumberIn(value, node);
   if (typeof value === "string")
-    return isSizeIn(Array.from(value).length, value.length, node, "Length") && hasFormat(value, node["format"]);
+    return isSizeIn(Array.from(value).length, value.length, node, "Length") && (FORMATS.get(node["format"])?.(value) ?? true);
   if (isList(value)) return isSizeIn(value.length, value.length, node, "Items");
   const members = isRecord(value) ? Object.keys(value).length : 0;
   return !isRecord(value) || isSizeIn(members, members, node, "Properties");
@@ -211,7 +211,3 @@ const FORMATS: ReadonlyMap<unknown, (text: string) => boolean> = new Map([
   ["time", (text: string) => TIME.test(text)],
   ["date-time", (text: string) => DATE.test(text.slice(0, 10)) && text[10] === "T" && TIME.test(text.slice(11, 60))],
 ]);
-
-function hasFormat(text: string, format: unknown): boolean {
-  return FORMATS.get(format)?.(text) ?? true;
-}

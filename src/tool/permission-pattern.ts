@@ -56,14 +56,11 @@ export function mayBeMeant(text: string, pattern: string): boolean {
   const forms = new Set([text, text.trim().replace(/\s+/g, " "), shown, canonicalText(text), canonicalText(shown)]);
   if ([...forms].some((form) => fitsGlob(comparable(form), meant))) return true;
   const web = webPattern(pattern.replace(/^\*+(?=[a-z][a-z0-9+.-]*:\/\/)/i, ""));
-  if (web !== undefined) return (pattern.startsWith("*") ? pieces(text) : [text, shown]).some((one) => isWebAddressMeant(one, web));
+  if (web !== undefined)
+    return (pattern.startsWith("*") ? [text, ...text.split(/[\s"'`<>,=]+/)] : [text, shown]).some((one) => isWebAddressMeant(one, web));
   const mail = mailPattern(pattern);
   if (mail !== undefined) return isMailMeant(shown, mail);
   return pattern.includes(" ") && isCommandMeant(text, pattern);
-}
-
-function pieces(text: string): readonly string[] {
-  return [text, ...text.split(/[\s"'`<>,=]+/)];
 }
 
 /** With or without its quotes. */

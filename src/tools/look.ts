@@ -47,7 +47,9 @@ export function lookTool(options: LookOptions): Tool {
           return toolFailure(`Expected a file at ${visible(normal)}, but nothing is there. View the folder to see what is.`);
         const mediaType = pictureIn(bytes);
         if (mediaType !== undefined) return pictureOf(normal, mediaType, bytes);
-        return isPdf(bytes) ? await documentOf(normal, bytes, from, readPdf, signal) : toolFailure(noneOf(normal));
+        return Buffer.from(bytes.subarray(0, 1024)).toString("latin1").includes("%PDF-")
+          ? await documentOf(normal, bytes, from, readPdf, signal)
+          : toolFailure(noneOf(normal));
       } catch (error) {
         return toolFailure(reasonOf(error));
       }
@@ -94,10 +96,6 @@ function pictureIn(bytes: Uint8Array): string | undefined {
   if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
   if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) return "image/gif";
   return start.startsWith("RIFF") && start.slice(8) === "WEBP" ? "image/webp" : undefined;
-}
-
-function isPdf(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(0, 1024)).toString("latin1").includes("%PDF-");
 }
 
 function noneOf(path: string): string {

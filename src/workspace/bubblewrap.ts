@@ -123,7 +123,10 @@ async function wordsFor(
   const carried = gate === undefined ? [] : carrierWords(NODE);
   const size = limits.bytes + bytes + PAGE * entries;
   const files = limits.files + entries + ROOM_ENTRIES;
-  const writable = means.room === undefined ? tmpfsWords(size) : bindWords(room);
+  const writable =
+    means.room === undefined
+      ? ["/dev/shm", "/tmp", "/project"].flatMap((folder) => ["--size", String(size), "--tmpfs", folder])
+      : ["--bind", join(room, "shm"), "/dev/shm", "--bind", join(room, "tmp"), "/tmp", "--bind", join(room, "project"), "/project"];
   return [
     ...(means.setpriv === undefined ? [] : [means.setpriv, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--"]),
     ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files, keep: keep && [keep.folder, kept] })),
@@ -141,14 +144,6 @@ function roomWords(
   const enter = [unshare, "--user", "--map-root-user", "--mount", "--propagation", "private", "--"];
   const text = bounds.keep === undefined ? FURNISH : FURNISH_AND_KEEP;
   return [...enter, "/bin/sh", "-c", text, "furnish", mount, options, room, ...(bounds.keep ?? [])];
-}
-
-function bindWords(room: string): string[] {
-  return ["--bind", join(room, "shm"), "/dev/shm", "--bind", join(room, "tmp"), "/tmp", "--bind", join(room, "project"), "/project"];
-}
-
-function tmpfsWords(size: number): string[] {
-  return ["/dev/shm", "/tmp", "/project"].flatMap((folder) => ["--size", String(size), "--tmpfs", folder]);
 }
 
 /** The arguments of bubblewrap. Order matters: each mounts on what the ones before made. */

@@ -60,7 +60,7 @@ export class HeldFile {
   }
 
   /** Writes aside, then renames. Whatever fails, the old file is still there. @param mode of a new file; an old one keeps its own */
-  async replace(bytes: Buffer, mode: number = isScript(bytes) ? 0o777 : 0o666): Promise<void> {
+  async replace(bytes: Buffer, mode: number = bytes.subarray(0, 2).toString("latin1") === "#!" ? 0o777 : 0o666): Promise<void> {
     const old = await this.stats();
     const temporary = this.#folder.at(temporaryName(this.#name));
     const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
@@ -117,10 +117,6 @@ export class HeldFile {
     const root = this.#folders[0];
     return root !== undefined && (await this.#folder.isBelow(root.path));
   }
-}
-
-function isScript(bytes: Buffer): boolean {
-  return bytes.subarray(0, 2).toString("latin1") === "#!";
 }
 
 /** Finds a path below a root, folder by folder, and follows no link. Undefined when a folder is missing and may not be made. */

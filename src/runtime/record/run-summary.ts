@@ -108,7 +108,7 @@ export class TallyFold {
     const none = { idea: "", team: "", events: 0, started: null, moved: null, cost: 0, unpriced: 0, calls: 0, tokens: 0, roles: [] };
     this.#summary = from === undefined ? { id: runId, status: "empty", ...none } : { ...from.summary };
     this.#roles = new Set(this.#summary.roles);
-    this.#failures = failuresIn(this.#summary.failures ?? []);
+    this.#failures = new Map((this.#summary.failures ?? []).map((failed) => [nameIn(failed.act), failed]));
     for (const step of from?.steps ?? []) this.#steps.set(nameOf(step), step);
   }
 
@@ -308,10 +308,6 @@ export function noteEnd(failures: FailedActivations, event: ActEnded | ActFailed
   const { act, role, error, then } = event;
   if (then !== "dead" && then !== "stop") return;
   failures.set(nameIn(act), { role, act, attempt: attemptIn(act), code: error.code, message: error.message });
-}
-
-function failuresIn(list: readonly FailedActivation[]): FailedActivations {
-  return new Map(list.map((failed) => [nameIn(failed.act), failed]));
 }
 
 function nameIn(act: string): string {
