@@ -28,7 +28,6 @@ export interface OutsideWorker {
   readonly budget: MicroUsd;
 }
 
-/** The fork of the project in which it works. */
 const FORK = "worker";
 const MOST_ANSWERS = 5;
 const MOST_NAMED = 20;

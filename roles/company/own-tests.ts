@@ -8,7 +8,6 @@ interface OwnTests {
   readonly gate: ProjectGate;
   readonly fork: FileWorkspace;
   readonly order: Pick<WorkOrder, "failedBefore">;
-  /** Tests that were there before. */
   readonly others: readonly string[];
 }
 

@@ -67,7 +67,6 @@ interface WorkerOptions {
   readonly cause: string;
   readonly action?: Action<WorkReport>;
   readonly workspace: Workspace;
-  /** All that it may get. */
   readonly tools: readonly Tool[];
   readonly assign: (rc: RoleContext) => Promise<Assignment>;
   readonly budgetShare: number;

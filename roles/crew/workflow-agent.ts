@@ -9,7 +9,6 @@ import type { CREW_TOOLS } from "./crew-spec.ts";
 
 type StepOfAgent = Parameters<ActionContext["steps"]["step"]>[1] extends (door: infer Door) => unknown ? Door : never;
 
-/** The settings of all agents of a workflow. */
 export interface WorkflowAgents {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
@@ -20,7 +19,6 @@ export interface WorkflowAgents {
   readonly checks: readonly (readonly [string, ...string[]])[];
   readonly steps: number;
   readonly models: Readonly<Record<string, ChatModel>>;
-  /** Makes forks of the workspace. */
   readonly project: () => ForkedProject;
 }
 
@@ -50,7 +48,6 @@ export const CallSchema = z.object({
 
 export type AgentCall = z.infer<typeof CallSchema>;
 
-/** The end of one agent. Plain JSON. */
 export interface AgentEnd {
   /** Null: it came to no answer. */
   readonly value: Json;

@@ -54,7 +54,6 @@ export class WorkflowRun {
   #given: Promise<unknown> = Promise.resolve();
   #merged: Promise<unknown> = Promise.resolve();
   #open = 0;
-  /** The script has returned. */
   #isOver = false;
   #settle: { readonly resolve: (end: WorkflowEnd) => void; readonly reject: (error: unknown) => void } | undefined;
 

@@ -238,7 +238,6 @@ class PartReader {
     this.#addsCache = specificationVersion === "v2" && /anthropic|bedrock/.test(provider);
   }
 
-  /** A part of a whole reply. */
   whole(part: Fields): ChatChunk | undefined {
     if (part["type"] === "text") return { content: wordsOf(part["text"]) };
     if (part["type"] === "reasoning") return thought(wordsOf(part["text"]), part["providerMetadata"]);

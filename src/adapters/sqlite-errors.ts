@@ -12,7 +12,6 @@ export interface FileKind {
   error(fault: FileFault, message: string, o: { readonly cause?: unknown; readonly data: Json }): TroupeError;
 }
 
-/** Codes of SQLite for failures of the machine. */
 const MACHINE = ["SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOLFS", "SQLITE_NOMEM"];
 
 export function isBusy(error: unknown): boolean {

@@ -108,10 +108,8 @@ const PageStepSchema = z.discriminatedUnion("do", [
   z.strictObject({
     do: z.literal("expect"),
     at: z.string(),
-    /** Number of elements. */
     count: z.int().optional(),
     visible: z.boolean().optional(),
-    /** The value of a field. */
     value: z.string().optional(),
     ...textRule,
   }),

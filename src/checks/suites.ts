@@ -74,7 +74,6 @@ function reportOf(tests: ProjectTests, kind: SuiteReport["kind"]): SuiteReport {
 
 /** Characters kept of what the tests and their runner print. */
 const SHOWN = 4_000;
-/** Bytes of the results that the runner writes. */
 const RESULT_BYTES = 4_000_000;
 /** Milliseconds for finding the runner. */
 const START_TIME = 15_000;

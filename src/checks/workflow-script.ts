@@ -90,7 +90,6 @@ function callsIn(node: AnyNode, times: number): number {
   return sum(childrenOf(node), /Function|^(?:For|While|DoWhile|Class)/.test(node.type) ? Infinity : times);
 }
 
-/** As `sum`, of functions that are called so many times. */
 function sumOfCalled(nodes: readonly AnyNode[], times: number): number {
   return sum(
     nodes.flatMap((node) => (node.type.endsWith("FunctionExpression") ? childrenOf(node) : [node])),

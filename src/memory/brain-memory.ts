@@ -104,7 +104,6 @@ export class BrainMemory {
   readonly #entry: BrainEntry | undefined;
   readonly #keepOriginals: number;
   #state = NO_BRAIN;
-  /** The stored state, if known. */
   #stored: BrainState | undefined = NO_BRAIN;
   readonly #turns = new KeyTurns();
 

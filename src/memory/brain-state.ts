@@ -142,9 +142,7 @@ export function readBrainState(text: string): BrainState | string {
 
 /** Two states of one conversation, and their common base if it is known. */
 export interface BrainSides {
-  /** The stored state. */
   readonly theirs: BrainState;
-  /** The local state. */
   readonly mine: BrainState;
   readonly base?: BrainState | undefined;
 }

@@ -69,7 +69,6 @@ export class KeptMemory {
   readonly #known = new Map<string, Given>();
   readonly #queue: WriteBehind;
   #opened: MemoryStorage | undefined;
-  /** True after `#takeInherited`. */
   #knowsInherited = false;
 
   constructor(o: KeptMemoryOptions) {

@@ -62,7 +62,6 @@ export interface RankedMessage extends StoredMessage {
 export class MemoryStorage {
   readonly #parts: StorageParts;
   readonly #known: StoredMessages;
-  /** By vectors with an embedder, else by words. */
   readonly #search: VectorSearch | WordSearch;
   readonly #turns = new KeyTurns();
   #isClosed = false;

@@ -104,7 +104,6 @@ export abstract class MessageMemory {
     return message !== undefined && this.deleteByIdentity(this.identityOf(message));
   }
 
-  /** Deletes and returns the newest message. */
   deleteNewest(): Message | undefined {
     const newest = this.getByPosition(-1);
     if (newest !== undefined) this.deleteByIdentity(this.identityOf(newest));

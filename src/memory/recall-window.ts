@@ -110,7 +110,6 @@ function summaryLine(text: string): string {
   return JSON.stringify({ text });
 }
 
-/** Returns what was recalled as one message before the question; none when nothing was recalled. */
 export function recallMessages({ summary, related, recent }: RecalledTexts): readonly ChatMessage[] {
   const sections = [
     [SUMMARY, ...summary.map(summaryLine)],

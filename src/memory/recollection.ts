@@ -36,7 +36,6 @@ export interface RecollectionParts {
   readonly news: () => readonly Message[];
   readonly summary: RoleSummary;
   readonly steps: StepPort;
-  /** Returns the model for summaries, as a stepped model. */
   readonly model: (other: ChatModel | undefined) => ChatModel;
   readonly policy: CallPolicy;
   /** Limit on the milliseconds for the embedder, so that the activation has time left. */

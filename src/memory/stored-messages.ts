@@ -212,7 +212,6 @@ export class StoredMessages {
     if (this.#places.get(identity) === place) this.#places.delete(identity);
   }
 
-  /** Forgets what other processes have removed. Returns the state of the store. */
   async #forgetRemoved(): Promise<StoreState> {
     const { store, roleId } = this.#parts;
     const state = await store.state(roleId);

@@ -12,7 +12,6 @@ export interface LexicalHit {
 /** Finds strings by their words. Port. */
 export interface LexicalIndex {
   readonly size: number;
-  /** Adds or replaces the string of a key. */
   add(key: number, text: string): void | Promise<void>;
   delete(key: number): boolean | Promise<boolean>;
   /** Returns the best `k` that share a word with the question, best first; equal scores by key. */

@@ -199,7 +199,6 @@ export interface SteppedModel extends ChatModel {
 export interface SteppedModelParts extends TextListener {
   readonly steps: StepPort;
   readonly policy: CallPolicy;
-  /** Makes the meter of a call without one. */
   readonly meter?: (() => CallMeter) | undefined;
 }
 

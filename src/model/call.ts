@@ -61,7 +61,6 @@ export function checkTuning(calls: CallTuning | undefined): void {
   checkTimeouts(calls?.timeouts);
 }
 
-/** The policy of model calls, the same for all calls of a run. */
 export interface CallPolicy extends CallTuning {
   readonly clock: Clock;
   readonly random: Random;

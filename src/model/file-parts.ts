@@ -30,7 +30,6 @@ export function dataPart(file: MessageFile, most: number): ImagePart {
   throw new UsageError("FILE_TOO_LARGE", text);
 }
 
-/** The files of the tasks of an agent by their hash. */
 export type TaskFiles = ReadonlyMap<string, MessageFile> | undefined;
 
 /** Returns what finds the files of tasks, and those of the run around. */
@@ -102,7 +101,6 @@ async function bytesIn(part: Exclude<ImagePart, { readonly url: string }>, files
 
 const GONE = "its bytes are not in this run";
 
-/** Returns the words for a part whose bytes are missing. */
 export function partWords(part: FilePart): string {
   return unread(part, GONE);
 }

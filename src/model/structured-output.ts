@@ -66,7 +66,6 @@ export interface WholeOrCut {
   readonly isCut: boolean;
 }
 
-/** The request for a value. */
 export interface AskForValue<S extends z.ZodType> {
   /** The id of the model, for errors. */
   readonly model: string;

@@ -7,7 +7,6 @@ import { UsageError } from "../kernel/errors.ts";
 
 /** The size of a population. */
 export interface PopulationSize {
-  /** The number of hired roles. */
   readonly roles: number;
   /** The most messages on their way at one time. Default: one for each role. */
   readonly messages?: number;

@@ -228,7 +228,6 @@ export class Engine {
     return this.#parts.hired.definitions[index]?.spec.mode === "step";
   }
 
-  /** The roles with an open activation. */
   get openRoles(): readonly RoleState[] {
     return [...this.state.open].map((name) => roleOf(this.state, name));
   }

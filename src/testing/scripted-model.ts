@@ -110,7 +110,6 @@ class Script implements ScriptedModel {
     return calledHere(this.#answering).stream(request, { ...o, signal: o.signal ?? NEVER });
   }
 
-  /** The model as it answers outside of activations. */
   get #answering(): ChatModel {
     const { id, price, maxOutputTokens, takes: taken } = this;
     const own = { id, price, ...defined({ maxOutputTokens, takes: taken }) };
@@ -154,7 +153,6 @@ function completeReply(reply: string | Partial<ChatResponse>, request: ChatReque
   return { usage, finishReason: toolCalls.length > 0 ? "tool_calls" : "stop", ...given, content, toolCalls };
 }
 
-/** Streams a whole answer in pieces. */
 export async function* streamOf(answer: Promise<ChatResponse>, signal: AbortSignal = NEVER): AsyncGenerator<ChatChunk> {
   const { content, toolCalls, finishReason, usage, refusal, reasoning } = await answer;
   if (reasoning !== undefined) yield { reasoning };

@@ -227,7 +227,6 @@ export interface StubFault {
 
 /** A response, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
 export interface StubRaw {
-  /** The events of a stream. */
   readonly pieces: readonly unknown[];
   /** The body where nothing is streamed. */
   readonly whole: unknown;
@@ -312,7 +311,6 @@ const REFUSALS = {
   "server-error": { status: 500, message: "The server had an error while processing your request.", type: "server_error" },
 } as const satisfies Readonly<Record<string, Refusal>>;
 
-/** The refusal of a fault; undefined for faults that begin like an answer. */
 export function refusalOf(reply: StubFault, asked: { readonly model: string; readonly authorization: string }): StubRefusal | undefined {
   const json = { "content-type": "application/json" };
   if (reply.fault === "status") return { status: reply.status ?? 500, headers: { ...json, ...reply.headers }, body: reply.body ?? "" };

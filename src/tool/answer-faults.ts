@@ -6,7 +6,6 @@ import { schemaWords, valuesOf } from "./schema-words.ts";
 
 /* Checks a value by a JSON Schema. The schema may come from elsewhere, so the work is bounded and no regular expression of it is run. */
 
-/** A fault of an answer. */
 export interface AnswerFault {
   /** The member at fault, with dots between the names: `address.city`. Empty for the answer as a whole. */
   readonly path: string;
@@ -14,7 +13,6 @@ export interface AnswerFault {
   readonly text: string;
 }
 
-/** A fault of a value. */
 export interface SchemaFault {
   readonly path: readonly (string | number)[];
   readonly text: string;

@@ -20,7 +20,6 @@ export interface GuardContext extends Pick<ToolContext, "signal" | "ask" | "step
   readonly value?: unknown;
   /** The call, for `on: "call"`, and for a tool of its own. */
   readonly call?: { readonly tool: string; readonly args: JsonObject };
-  /** The role or the agent. */
   readonly role: string;
 }
 

@@ -121,7 +121,6 @@ export function board(options: BoardOptions = {}): BoardTool {
   return Object.freeze({ ...tool, opens, at }) as BoardTool;
 }
 
-/** Asks for a recorded step of the board. */
 export function asked(steps: StepPort, request: BoardRequest): Promise<BoardAnswer> {
   return steps.step({ kind: BOARD_STEP, name: request.op, request: defined(request as JsonObject), fresh: true }, () => {
     throw new UsageError(

@@ -85,7 +85,6 @@ function faultOf({ name, text }: FileSearchArguments): string | undefined {
   return name === undefined ? undefined : patternFault(name);
 }
 
-/** Searches in contents. */
 async function searchTexts(
   workspace: Workspace,
   text: string,

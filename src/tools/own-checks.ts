@@ -8,18 +8,15 @@ import { endText } from "../workspace/sandbox.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import type { MachineOptions } from "./command.ts";
 
-/** A program and its arguments. */
 export type Command = readonly [string, ...string[]];
 
 /** The fork of a project in which one role works. Its files reach the project when all checks are green. */
 export interface OwnFork {
   readonly project: ForkedProject;
   readonly name: string;
-  /** The author of its commits. */
   readonly author: string;
 }
 
-/** Where work is checked. */
 export interface CheckedPlace extends MachineOptions {
   /** Milliseconds for each check. Default 120,000. */
   readonly timeout?: number | undefined;
@@ -50,7 +47,6 @@ export interface CheckedWork {
   readonly steps: StepPort;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Of the commit. */
   readonly message: string;
 }
 
@@ -113,7 +109,6 @@ export function isCommand(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
 }
 
-/** The steps of a call of a tool. */
 export function stepsOf(ctx: ToolContext): StepPort {
   return { step: (spec, effect) => ctx.step(spec, effect) };
 }

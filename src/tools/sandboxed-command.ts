@@ -127,7 +127,6 @@ export async function runSandboxed(
   return report === undefined ? { kind: "not run", reason: reasonFor(result, signal) } : { kind: "ran", report };
 }
 
-/** The driver of a shell, as a request of a sandbox. */
 export function driverRequest(sandbox: Sandbox, root: string): Pick<SandboxRequest, "root" | "command" | "mounts"> {
   const { path, mounts } = driverIn(sandbox, "tools", "shell.mjs");
   return { root, command: ["node", path], mounts };

@@ -16,7 +16,6 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
   return refused(`Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it is.`);
 }
 
-/** Inserts whole lines after line `after`, from 0 to the number of lines. */
 export function insertLines(text: string, after: number, lines: string): TextEdit {
   const count = linesOf(text).length;
   if (after > count) return refused(`Expected a line from 0 to ${count}, got ${after}.`);

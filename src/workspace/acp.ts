@@ -19,7 +19,6 @@ export function isAcp(command: readonly string[]): boolean {
 }
 
 interface AcpTask extends Pick<CodingTask, "folder" | "prompt" | "ask"> {
-  /** The conversation to continue. */
   readonly session: string | undefined;
   readonly said: Said;
   /** Ends the program before it has a result. */

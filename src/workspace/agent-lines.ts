@@ -111,7 +111,6 @@ export const LINE_PROTOCOLS: readonly LineProtocol[] = [
   },
 ];
 
-/** The reader of one program's output. */
 export interface OutputReader {
   readonly take: (chunk: Uint8Array) => void;
   readonly end: () => void;

@@ -26,7 +26,6 @@ export interface CodingQuestion {
 
 /** One piece of work for a coding agent. */
 export interface CodingTask {
-  /** The folder to work in. */
   readonly folder: string;
   readonly prompt: string;
   /** Identifies the work, also after this process was killed: the same key continues it. */

@@ -38,7 +38,6 @@ export class HeldFile {
     this.#folders = folders;
   }
 
-  /** Returns the plain file there, if there is one. */
   async stats(): Promise<Stats | undefined> {
     const stats = await statsOf(this.#folder.at(this.#name));
     if (stats?.isSymbolicLink() === true) throw pathError(this.#path, "is a symbolic link");

@@ -8,7 +8,6 @@ import type { RepositoryPlace, Worktrees } from "./worktrees.ts";
 
 /** The state of a project to which it can be put back. Plain JSON. */
 export interface ProjectGuard extends RepositoryPlace {
-  /** The commit with its files. */
   readonly base: string;
   /** What was there beside them: files, folders that a `.gitignore` matches, and the `.git` of repositories between them. */
   readonly others: readonly string[];

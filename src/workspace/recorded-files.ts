@@ -39,7 +39,6 @@ export class RecordedFiles {
   readonly #writes = new Map<string, Write>();
   #shared = -1;
 
-  /** Takes in the next event of the run. */
   add(event: RunEvent): void {
     switch (event.type) {
       case "run.started":
@@ -181,7 +180,6 @@ function membersOf(value: Json | undefined): { readonly [member: string]: Json }
   return isRecord(value) ? (value as { readonly [member: string]: Json }) : {};
 }
 
-/** Forks of workspaces: their names and what they are forks of. */
 const forks = new WeakMap<Workspace, { readonly name: string; readonly project: Workspace }>();
 
 /** Declares that a workspace is a fork of another. @internal */

@@ -26,7 +26,6 @@ export function driverFolder(room: string): string {
 /** The files that programs need for TLS. None of these has a secret. */
 const CERTIFICATES = ["/etc/ssl/certs", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 
-/** The refusal of a mount that is not there; undefined when all are. */
 export function missingMount(mounts: readonly SandboxMount[] = []): Refusal | undefined {
   const absent = mounts.find(({ from }) => !existsSync(from));
   if (absent === undefined) return undefined;

@@ -87,7 +87,6 @@ export class Worktrees {
     return new Worktrees(git);
   }
 
-  /** The program at the repository. */
   get git(): GitProgram {
     return this.#git;
   }
@@ -180,7 +179,6 @@ export class Worktrees {
     return this.#git.idOf(`${BASES}${name}^{commit}`, signal);
   }
 
-  /** Keeps the commit that the work of this name begins with, and its branch. */
   async keep(name: string, { base, branch }: EarlierWork, signal?: AbortSignal): Promise<void> {
     checkTreeName(name);
     await this.#git.run(["symbolic-ref", BRANCHES + name, HEADS + branch], { signal });

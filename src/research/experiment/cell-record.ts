@@ -54,9 +54,7 @@ export interface RunRecord {
 
 interface PastReader {
   event(event: RunEvent): void;
-  /** The progress of the run after its first messages. */
   begun(progress: RunProgress): void;
-  /** The progress of the run where its stop condition was checked. */
   checked(progress: RunProgress): void;
 }
 

@@ -7,7 +7,6 @@ import { valueText } from "../../kernel/value-text.ts";
 import { type CellJob, jobsOf } from "./cell.ts";
 import type { ExperimentPlan } from "./experiment.ts";
 
-/** The runs of an experiment that a sweep is asked for. */
 export interface AskedRuns {
   /** Repetitions of each cell. Default: those of the experiment. */
   readonly reps?: number;

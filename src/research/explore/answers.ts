@@ -6,7 +6,6 @@ type Form = Parameters<NonNullable<EnvironmentOptions["human"]>>[0]["form"];
 
 /** A question to the model of a role, or to a person. */
 export interface ExploredQuestion {
-  /** The role that asks. */
   readonly role: string;
   readonly isPerson: boolean;
 }
@@ -46,7 +45,6 @@ export function schemaAnswers({ schema }: ChatRequest): readonly Json[] {
   return schema?.type === "schema" ? valuesOf(schema.schema, schema.schema, 0) : [WORDS];
 }
 
-/** The answers of a person that a form allows. */
 export function formAnswers(form: Form): readonly Json[] {
   if (form === undefined) return [WORDS];
   return form.kind === "choices" ? form.choices.map(({ value }) => value) : valuesOf(form.schema, form.schema, 0);

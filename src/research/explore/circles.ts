@@ -4,7 +4,6 @@ import { hasFault, type Step, type Walk } from "./moves.ts";
 
 /** A part of a schedule that leads back to the state in which it began. */
 export interface Circle {
-  /** Its number of steps. */
   readonly length: number;
   /** The number of steps until its end. */
   readonly until: number;

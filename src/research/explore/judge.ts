@@ -14,14 +14,12 @@ export interface ExploredState {
   readonly messages: readonly Message[];
   /** True when nothing is left to do. */
   readonly isEnd: boolean;
-  /** Returns the state of a role. */
   readonly state: (role: string) => JsonObject;
   readonly isCrashed: (role: string) => boolean;
 }
 
 export type FindingKind = "violation" | "deadlock" | "endless" | "unanswered" | "asleep" | "lost" | "failed";
 
-/** A fault of one schedule. */
 export interface Flaw {
   readonly kind: FindingKind;
   readonly text: string;
@@ -44,11 +42,9 @@ const PROPERTY_MS = 5_000;
 const guard = createContext({});
 const guarded = new Script("work()");
 
-/** A schedule with its causes. */
 export interface Judged {
   readonly walk: Walk;
   readonly causes: Causes;
-  /** Its number. */
   readonly at: number;
 }
 

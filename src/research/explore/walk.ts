@@ -16,7 +16,6 @@ export interface WalkRules {
   readonly world: World;
   readonly faults: FaultPlan;
   readonly questions: Questions;
-  /** Limit on the steps. */
   readonly depth: number;
   readonly signal: AbortSignal | undefined;
 }

@@ -21,7 +21,6 @@ export interface ModelReporterOptions extends ReportPeriod {
 
 export interface AgentReporterOptions<V> extends ReportPeriod {
   readonly agents: Iterable<string>;
-  /** The value of one agent, from its state and its name. */
   readonly value: (state: { readonly [key: string]: unknown }, agent: string) => V;
   /** One value of them all, such as `gini` or `agreement`. */
   readonly summary: (values: readonly V[]) => CellValue;

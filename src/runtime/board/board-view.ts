@@ -17,7 +17,6 @@ export function tasksView(board: Board, by: string, tokens: number): string {
   return framed(TASKS, { you: by, ...counts, free: board.readyCount }, tasksInOrder(board, by), tokens);
 }
 
-/** Returns the newest notes. */
 export function notesView(board: Board, tokens: number): string {
   const lines = board.recentNotes().map((note) => noteLine(note));
   return framed(NOTES, { notes: board.noteCount }, lines, tokens);

@@ -7,7 +7,6 @@ export const BOARD_STEP = "board";
 export interface BoardTask {
   readonly id: string;
   readonly title: string;
-  /** The role that added it. */
   readonly by: string;
   /** The role that it belongs to: no other one can claim it. */
   readonly owner?: string | undefined;

@@ -13,9 +13,7 @@ import { ROUTE_TO_SELF } from "../../message/address.ts";
 export interface EdgePassage {
   /** The message, as the policies before this one left it. */
   readonly message: Message;
-  /** The role that sends it. */
   readonly from: string;
-  /** The recipient. */
   readonly to: string;
   /** The tick at which it is sent. A tick is a unit of the run's clock: see `ClockKind`. */
   readonly tick: number;
@@ -123,7 +121,6 @@ export interface EdgeRun {
   readonly messageLimit: number;
 }
 
-/** Returns the loader of the code of policies; undefined without policies. */
 export function loaderOf(policies: readonly EdgePolicy[] | undefined, run: () => EdgeRun): (() => Promise<EdgeDecisions>) | undefined {
   if (policies === undefined || policies.length === 0) return undefined;
   return () => import("./edges.ts").then(({ Edges }) => new Edges(policies, run()));

@@ -51,7 +51,6 @@ export class KeptOutbox extends StepOutbox {
     return this.#delayed ?? none;
   }
 
-  /** The number of messages that it has sent. */
   get sent(): number {
     return this.count;
   }

@@ -50,7 +50,6 @@ export class Lane implements Post, Senders {
   readonly #state: RunState;
   /** The mail that roles read in this round. */
   #mail: Mail;
-  /** The mail that they send. */
   #next: SentMail;
   #spare: Mail;
   #desk: Desk;

@@ -28,7 +28,6 @@ export const TIME_BITS = 4;
 
 /** The messages of a round, in columns: one entry for each recipient. One that differs from a plain text to one role is kept as an object. */
 export class SentMail {
-  /** The number of entries. */
   count = 0;
   messages = 0;
   /** The times at which the senders acted. */
@@ -172,7 +171,6 @@ export class Mail {
     return most;
   }
 
-  /** The number of entries. */
   get count(): number {
     return this.#start[this.#start.length - 1] ?? 0;
   }

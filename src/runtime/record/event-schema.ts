@@ -69,7 +69,6 @@ const terms = ({ json, jsonRecord, text, texts, whole }: ReturnType<typeof value
       ticks: z.number().exactOptional(),
       /** Null removes the condition. */
       stopWhen: stop.nullable().exactOptional(),
-      /** Limit on the characters of one message. */
       messageLimit: whole.exactOptional(),
       mailbox: mailbox.exactOptional(),
       /** Limit on concurrent activations, if it affects their order. */
@@ -111,7 +110,6 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
   const arrival = closed({
     /** The number of the copy, from 1. Its id is that of the message, a star and this number. Left out for the message itself. */
     copy: whole.exactOptional(),
-    /** The content that the recipient reads instead. */
     reads: closed({ content: text, instructContent: json.exactOptional() }).exactOptional(),
     /** The tick at which it arrives, if the edges delayed it. */
     due: number.exactOptional(),
@@ -139,7 +137,6 @@ const messageParts = ({ json, jsonRecord, number, text, texts, whole }: ReturnTy
 const sentFields = ({ text, texts, number, yes, message, fault }: Parts) => ({
   message,
   to: texts,
-  /** The addresses that no role has. */
   dead: texts.exactOptional(),
   meant: list(closed({ wrote: text, as: text })).exactOptional(),
   /** A fork has removed the message: only its sender knows of it. */
@@ -229,7 +226,6 @@ const stepEvents = ({ error, json, number, settled, text, whole, yes }: Parts) =
     try: whole,
     /** Micro-dollars reserved. */
     hold: whole,
-    /** The price is unknown. */
     unpriced: yes,
     request: json,
     /** Milliseconds since 1970: when a question to a person ends without an answer. The same in every try. */
@@ -326,7 +322,6 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
     /** The messages that the activation under way had taken: it ends and takes effect. 0: none, or one that is given up, with its messages. */
     keeps: whole,
   },
-  /** The run was resumed after a stop or a crash. */
   "run.resumed": {
     /** Left out after a recorded end. */
     cause: cause.exactOptional(),

@@ -133,7 +133,6 @@ export const EVENT_TYPES = [
   "run.erased",
 ] as const;
 
-/** Every type of notice. The type makes the record complete. */
 const NOTICES: Readonly<Record<RunNotice["type"], true>> = {
   "role.active": true,
   "role.idle": true,
@@ -152,7 +151,6 @@ const NOTICES: Readonly<Record<RunNotice["type"], true>> = {
 
 export const NOTICE_TYPES = Object.keys(NOTICES) as readonly RunNotice["type"][];
 
-/** Every type of event and notice. */
 export const OBSERVED_TYPES: readonly string[] = [...EVENT_TYPES, ...NOTICE_TYPES];
 
 const events: ReadonlySet<string> = new Set(EVENT_TYPES);

@@ -49,7 +49,6 @@ export function settledMore(settles: readonly SettledTry[] = []): { readonly kno
   return { known, unpriced };
 }
 
-/** A key is an address and its occurrence. */
 function addressIn(key: string): string {
   return key.slice(0, key.lastIndexOf("."));
 }

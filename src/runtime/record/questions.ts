@@ -11,7 +11,6 @@ import { stepId } from "../steps/step-requests.ts";
 export interface PendingQuestion {
   /** Identifies the question in an answer. */
   readonly id: string;
-  /** The role that asks. */
   readonly role: string;
   readonly text: string;
   /** The tool, if the question is whether the role may use it: yes, no, always or `{ args }` answers it. */
@@ -79,7 +78,6 @@ export async function closedQuestion(
   return new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${runId} that waits, got ${id}. Waiting: ${known}.`);
 }
 
-/** True for an event that asks a question whose id begins with `id`. */
 function asks(event: RunEvent, id: string): event is Extract<RunEvent, { readonly type: "step.started" }> {
   return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
 }

@@ -14,7 +14,6 @@ type AnyChange = ((value: never) => unknown) | undefined;
 export interface Words {
   /** A string of a person or a model. */
   readonly text?: Change<string>;
-  /** A JSON value. */
   readonly value?: <T>(value: T) => T;
   /** Default: `value`. */
   readonly plan?: <T>(plan: T) => T;
@@ -29,7 +28,6 @@ export interface Words {
   readonly error?: Change<ErrorRecord>;
 }
 
-/** The changes by type of event. */
 export type Rewriting = { readonly [T in RunEventBody["type"]]?: AnyChange };
 
 /** Returns an event with its words replaced; the same object if it has no such words. */
@@ -117,7 +115,6 @@ function messageChange({ text, value, name, id, file }: Words): Change<Message> 
   };
 }
 
-/** Returns the change of an object, from the changes of its members. */
 function members<T extends object>(changes: { readonly [member: string]: AnyChange }): Change<T> {
   const given = Object.entries(changes).filter(([, change]) => change !== undefined) as [keyof T, Change<unknown>][];
   return (object) => {

@@ -39,7 +39,6 @@ export interface StepOutcome {
   readonly isLasting?: true;
   /** Micro-dollars that it cost in its original run. */
   readonly saved?: number;
-  /** Spending of its inner steps, if the steps are no longer stored. */
   readonly inside?: StepSpending;
 }
 
@@ -109,7 +108,6 @@ const NO_PARTS: RareParts = Object.freeze({ plan: new Plan({ goal: "" }), joins:
 
 /** Messages that were delivered to roles, and are made when a role reads them. */
 export interface Post {
-  /** Raised by each delivery. */
   readonly round: number;
   /** The tick of the last delivery. */
   readonly tick: number;
@@ -132,7 +130,6 @@ export class RoleState {
   // What a sender looks at comes first: in a large run it is one wait for memory then.
   #alone: readonly string[] | undefined;
   #rare: RareParts = NO_PARTS;
-  /** Activations that have ended. */
   n = 0;
   /** True if it acts in each round, with mail or without. */
   actsAlways: boolean;

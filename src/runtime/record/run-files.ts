@@ -7,7 +7,6 @@ import type { Journal } from "./journal.ts";
 
 type FileJournal = Pick<Journal, "keepFile" | "file">;
 
-/** Returns the files of the messages that an event records. */
 export function filesIn(event: RunEvent | RunEventBody): readonly MessageFile[] {
   if (event.type === "message") return event.message.files ?? nothing;
   if (event.type !== "act.ended") return nothing;
@@ -22,7 +21,6 @@ export function hasFiles(event: RunEvent | RunEventBody): boolean {
   return filesIn(event).length > 0;
 }
 
-/** Returns the hashes of the files that events name. */
 export function hashesIn(events: readonly RunEvent[]): ReadonlySet<string> {
   return new Set(events.flatMap((event) => filesIn(event).map(({ hash }) => hash)));
 }

@@ -116,7 +116,6 @@ export class RunLog {
     if (event !== undefined) this.#send(event);
   }
 
-  /** Returns a message as it is recorded. */
   masked(sent: Sent): Sent {
     const body = { type: "message" as const, ...sent };
     const { type: _type, ...clean } = rewritten(body, this.#masking);

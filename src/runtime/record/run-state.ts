@@ -119,7 +119,6 @@ export class RunState {
   choices: number = 0;
   /** The tick of the clock that delays count. It may jump ahead. */
   tick: number = 0;
-  /** Activations that have ended. */
   activations: number = 0;
   /** The largest number of activations that one role has ended. */
   busiest: number = 0;

@@ -18,7 +18,6 @@ export interface RunSummary {
   /** The beginning of the first message with content, at most 500 characters. */
   readonly idea: string;
   readonly team: string;
-  /** The number of events. */
   readonly events: number;
   /** Milliseconds since 1970 of its first event, or of a fork's first own one. Null without events. */
   readonly started: number | null;
@@ -48,7 +47,6 @@ export interface RunSummary {
   readonly scope?: Scope;
   /** Milliseconds since 1970 when all words of people in it were erased. */
   readonly erased?: number;
-  /** The error that ended it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -56,7 +54,6 @@ export interface RunSummary {
 type OpenStep = Pick<StepStarted, "act" | "key" | "kind" | "hold" | "unpriced" | "reused"> & {
   /** A try of it has begun and not ended. */
   readonly inFlight: boolean;
-  /** The question, if the step asks a person. */
   readonly question?: StepStarted;
 };
 

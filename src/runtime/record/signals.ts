@@ -89,13 +89,11 @@ export function isWaitOver(state: Pick<RunState, "signals">, wait: Wait, now: nu
   return (wait.deadline ?? Infinity) <= now || signalsFor(state.signals, wait).length > 0;
 }
 
-/** Returns the open waits of a role. */
 export function waitsOf({ open }: RoleState): readonly Wait[] {
   const asking = [...(open?.steps.values() ?? [])].filter(({ started, outcome }) => started.kind === "human" && outcome === undefined);
   return asking.map(({ started }) => questionIn(started)).filter(({ wait }) => wait !== undefined);
 }
 
-/** Returns the open waits of all roles. */
 export function openWaits(state: RunState): readonly Wait[] {
   return state.erased ? [] : [...state.open].flatMap((name) => waitsOf(roleOf(state, name)));
 }

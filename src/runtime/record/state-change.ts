@@ -57,7 +57,6 @@ function keysOf(state: JsonObject): readonly string[] {
   return count === lastKeys.length ? lastKeys : (lastKeys = Object.keys(state));
 }
 
-/** Returns a state after a change. */
 export function changedState(before: JsonObject, change: StateChange): JsonObject {
   const { set, unset, within } = change;
   if (within === undefined && unset.length === 0 && replacesAll(before, set)) return set;

@@ -140,7 +140,6 @@ export async function importRun(
 
 interface ReadRun {
   readonly read: readonly ReadEvent[];
-  /** The bytes by their hash. */
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 

@@ -65,7 +65,6 @@ export interface TurnCount {
   readonly after: number;
 }
 
-/** Returns the count that the bounds of a run apply to. */
 export function turnCount(state: RunState): TurnCount {
   const { turn, turnStart, activations, round, tick, deliveries, clock } = state;
   if (turn === "begins" && activations > 0) return { rounds: 0, tick: 0, after: deliveries.length };

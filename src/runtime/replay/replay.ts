@@ -29,7 +29,6 @@ export interface ReplayDifference {
 }
 
 export interface ReplayParts {
-  /** The events of one run, without its start. */
   readonly record: AsyncIterable<RunEvent>;
   /** Sequence number of the last event shared with the run it was forked from. */
   readonly sharedTo?: number | undefined;

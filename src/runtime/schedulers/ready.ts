@@ -3,7 +3,6 @@ import type { RoleState } from "../record/role-state.ts";
 /** The roles that may act now. Its list is made when a scheduler reads it. */
 export interface Ready {
   readonly count: number;
-  /** The list, if it is known. */
   readonly roles?: readonly RoleState[];
   list(): readonly RoleState[];
   at(index: number): RoleState | undefined;

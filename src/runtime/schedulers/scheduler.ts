@@ -40,9 +40,7 @@ export interface ReadyRole {
   readonly profile: string;
   /** Index in the order of hiring, from 0. */
   readonly index: number;
-  /** Messages in its mailbox. */
   readonly waiting: number;
-  /** Activations that it has ended. */
   readonly n: number;
 }
 

@@ -42,10 +42,8 @@ export interface AnswererParts {
   readonly files: FilesOf;
 }
 
-/** The role that asks, in one activation. */
 export interface Asker extends Pick<RoleContext, "role" | "introduction"> {
   readonly spec: RoleSpec;
-  /** The number of team changes that it knows. */
   readonly teamAt: number;
 }
 

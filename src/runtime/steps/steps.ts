@@ -33,7 +33,6 @@ interface Siblings {
   outer?: StepPort | undefined;
   /** Settles when all ordered answers asked for so far are released. Never rejects. */
   last?: Promise<unknown>;
-  /** The first interruption of one of them. */
   control?: ControlError;
 }
 
@@ -84,7 +83,6 @@ export class ActivationSteps implements StepPort {
   teamAt: number;
   /** Messages from outside before the last released answer was recorded; 0 before the first. */
   outsideAt = 0;
-  /** The first interruption. */
   control: ControlError | undefined;
   /** The name of the last own step that failed or was cut off. */
   failedStep: string | undefined;

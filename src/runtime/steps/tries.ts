@@ -18,7 +18,6 @@ import type { RoleTurn } from "../turn/turn.ts";
 export interface AskedStep {
   readonly spec: StepSpec;
   readonly request: Json;
-  /** Address and occurrence. */
   readonly key: string;
   /** The keys of the enclosing steps. */
   readonly path: string;

@@ -77,7 +77,6 @@ export function stepThrough(
   return changes > 1 ? stateChange(first, state) : change;
 }
 
-/** Returns the change from a state to what a step function returned. */
 export function changeTo(state: JsonObject, given: unknown, name: string): Changes["state"] {
   return given === undefined || given === state ? undefined : stateChange(state, stateIn(given, name));
 }

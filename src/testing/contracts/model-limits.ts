@@ -7,7 +7,6 @@ export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelL
 
 /** The time of limits that do not take it from the clock of a request, such as those in a database. */
 export interface LimitsTime {
-  /** Makes so many milliseconds pass for limits. */
   pass(limits: ModelLimits, ms: number): Promise<void>;
   /** Resolves when everything that was asked until now has been answered or waits. */
   settled(): Promise<void>;

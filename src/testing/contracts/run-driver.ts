@@ -302,7 +302,6 @@ function knowsWorkers(driver: RunDriver): driver is FleetDriver {
 interface Seen {
   readonly working: Working;
   readonly count: number;
-  /** The next delivery that was not returned yet. */
   next(): Promise<Delivery>;
 }
 
