@@ -183,7 +183,6 @@ function manager(
   });
 }
 
-/** Returns the receivers of the work order with the criteria. */
 function receiversOf(until: SoftwareCompanyOptions["until"]): Readonly<Record<Size, readonly Address[]>> {
   const nobody = [ROUTE_TO_NONE];
   if (until === "criteria") return { S: nobody, M: nobody, L: nobody };

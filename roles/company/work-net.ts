@@ -71,7 +71,6 @@ function reportIn(text: string): WorkReport | undefined {
 
 const TOKEN = 4;
 
-/** A mind whose replies and calls the log hears of. */
 function heard(mind: Mind, memory: AgentMemory, log: WorkLog): Mind {
   const { signal, clock, step, toolChoice, nextStepPrompt } = mind;
   return {

@@ -107,7 +107,6 @@ function evidenceOf(reports: readonly StepReport[], { given, steps }: CommandJob
   ].join("\n");
 }
 
-/** The input of a command: files, standard input, and the commands before it. */
 function contextOf({ stdin = "" }: JobStep, given: readonly GivenFile[], before: readonly JobStep[]): string[] {
   const quoted = (text: string): string =>
     visible(JSON.stringify(text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)} [...]` : text), 600);

@@ -1,6 +1,5 @@
 import type { Fault, SuiteReport, Verdict, Verification } from "./verification.ts";
 
-/** One result for a report of another tool. */
 interface Case {
   readonly group: string;
   readonly name: string;

@@ -57,7 +57,6 @@ export class VerificationCache {
   }
 }
 
-/** True when everything that was asked for could be run. */
 function isChecked({ verdicts, suites, notChecked }: Verification): boolean {
   const isOpen = verdicts.some(({ outcome }) => outcome === "not checked");
   return notChecked === undefined && !isOpen && suites.every(({ kind }) => kind !== "not run");

@@ -55,7 +55,6 @@ function scriptIn(program: Program, text: string, file: string): WorkflowScript 
   return { ...meta.data, body, agents: Number.isSafeInteger(agents) ? agents : undefined };
 }
 
-/** The value of `export const meta = {...}`; undefined for any other node, and where the value is no literal. */
 function metaIn(node: AnyNode): unknown {
   const [only] =
     node.type === "ExportNamedDeclaration" && node.declaration?.type === "VariableDeclaration" ? node.declaration.declarations : [];

@@ -334,7 +334,6 @@ export class MemoryStorage {
     return added;
   }
 
-  /** Reads the changes of the store since the last read. */
   async #sync(): Promise<void> {
     await this.#known.readAll();
     await this.#vectors?.load();

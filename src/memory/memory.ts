@@ -176,7 +176,6 @@ const memorySchema = lazily(() =>
   }),
 );
 
-/** The position of a held message, shared by all lists that contain it. */
 interface Slot {
   readonly message: Message;
   /** Grows in order of arrival; `DELETED` after the message was deleted. */

@@ -121,7 +121,6 @@ function isReadable(value: Json, depth: number): boolean {
   return Object.values(value).every((member: Json) => isReadable(member, depth + 1));
 }
 
-/** JSON whose quotes are all escaped. */
 function plainValue(text: string): Json | undefined {
   const value = /^[{[]\s*\\"/.test(text) ? parsedJson(text.replaceAll('\\"', '"')) : undefined;
   return typeof value === "object" && isReadable(value, 0) ? value : undefined;

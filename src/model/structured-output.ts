@@ -121,7 +121,6 @@ function issuesText(issues: readonly OutputIssue[], count: number): string {
   return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
 }
 
-/** A reply that does not fit its schema. */
 interface MisfitReply {
   readonly reply: string;
   readonly issues: readonly OutputIssue[];

@@ -68,7 +68,6 @@ export function assertPopulationFits(size: PopulationSize): void {
   throw tooLarge(size, need.heap, heap, "the heap of this process may take", `Start Node.js with ${flag}, or hire fewer roles.`);
 }
 
-/** Bytes of the machine, or of its container. */
 function memoryOfMachine(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

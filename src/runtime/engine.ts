@@ -365,7 +365,6 @@ export class Engine {
     return failPoisoned(this.#parts, limit);
   }
 
-  /** Ends the run with the signal. */
   #follow(signal: AbortSignal | undefined): (() => void) | undefined {
     const outer = signal && cancellationOf(signal);
     if (outer?.ended !== undefined) this.scope.end(outer.ended.reason);

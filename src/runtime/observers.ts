@@ -221,7 +221,6 @@ export class RunWarnings implements Logger {
   }
 }
 
-/** Returns a warning without its quotations, numbers and ids. */
 function shapeOf(text: string): string {
   const words = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"').split(" ");
   return words.map((word) => (/\d/.test(word) ? "#" : word)).join(" ");

@@ -169,7 +169,6 @@ export class RoleMemories {
   }
 }
 
-/** Refuses a reaction that needs more than its triggering news. */
 function assertNeedsNothing(role: Role): void {
   const { reactions, join = [] } = roleSpec(role);
   const waiting = reactions.concat(join).find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));

@@ -172,7 +172,6 @@ function withHolding(recorded: RecordedStop, condition: StopCondition, holding: 
   return Object.defineProperties(condition, { [record]: { value: recorded }, [holds]: { value: holding } });
 }
 
-/** Undefined if the condition does not hold. */
 function heldBy(condition: StopCondition & { readonly [holds]?: Holding }, progress: RunProgress): HeldStop | undefined {
   const holding = condition[holds];
   if (holding !== undefined) return holding(progress);

@@ -58,7 +58,6 @@ export function cassetteModel(cassette: Cassette, options: CassetteOptions = {})
   return new CassettePlayer(id, cassette.runId, own, options);
 }
 
-/** A recorded call, the forms its request can come in, and how far it was played. */
 interface CassetteEntry {
   readonly call: RecordedCall;
   readonly forms: ReadonlySet<string>;
@@ -216,7 +215,6 @@ function recordedForms({ model: _model, schema, ...request }: JsonObject): reado
   });
 }
 
-/** True when two requests allow a reply of the same length, or one of them has no maximum length. */
 function isSameLength(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }

@@ -141,7 +141,6 @@ function allOf(text: string): readonly LineRange[] {
   return to === 0 ? [] : [{ from: 1, to }];
 }
 
-/** The parts of ranges that are outside of another. */
 function without(ranges: readonly LineRange[], shown: LineRange): readonly LineRange[] {
   const parts = ranges.flatMap(({ from, to }) => [
     { from, to: Math.min(to, shown.from - 1) },

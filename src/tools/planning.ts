@@ -9,7 +9,6 @@ const MAX_TEXT = 2000;
 
 const MARKS = { not_started: "[ ]", in_progress: "[→]", completed: "[✓]", blocked: "[!]" } as const;
 
-/** A step of a plan, with its progress. Plain JSON. */
 interface PlanStep {
   readonly text: string;
   readonly status: keyof typeof MARKS;

@@ -151,7 +151,6 @@ export function orderFor({ program, text, state, timeout }: SandboxedCommand, mo
   return { line, reportIn };
 }
 
-/** Returns the reason why a string cannot be run; undefined if it can. */
 function faultOf(text: string): string | undefined {
   if (text.trim() === "") return "Expected something to run, got nothing but space.";
   if (text.includes("\0")) return "Expected text without NUL characters. Write the character as an escape of the language.";

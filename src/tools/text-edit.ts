@@ -29,7 +29,6 @@ export function insertLines(text: string, after: number, lines: string): TextEdi
   return { kind: "edited", text: text.slice(0, at) + piece + text.slice(at), line: after + 1 };
 }
 
-/** The line end of most lines of a text; `\n` when it has none. */
 function lineEnd(text: string): "\n" | "\r\n" {
   const windows = text.split("\r\n").length - 1;
   return windows > text.split("\n").length - 1 - windows ? "\r\n" : "\n";
@@ -62,7 +61,6 @@ function replaceExactly(text: string, old: string, replacement: string): TextEdi
   return { kind: "edited", text: text.slice(0, at) + replacement + text.slice(at + old.length), line: lines[0] ?? 1 };
 }
 
-/** Names lines that differ from the first wanted one in spaces alone. */
 function nearText(text: string, old: string): string {
   const plain = (line: string): string => line.split(/\s+/).filter(Boolean).join(" ");
   const wanted = plain(linesOf(old).find((line) => line.trim() !== "") ?? "");

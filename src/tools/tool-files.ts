@@ -3,7 +3,6 @@ import type { ToolContext } from "../tool/tool.ts";
 import { type BinaryContent, contentToWrite, forkIn, mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import { type Workspace, type WrittenFile, writtenFile } from "../workspace/workspace.ts";
 
-/** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */
 type FoundFile =
   | { readonly kind: "text"; readonly text: string; readonly fromRecord?: boolean }
   | { readonly kind: "missing" }
@@ -56,7 +55,6 @@ export class ToolFiles {
     return found.kind === "text" && fitsMasked(found.text, masked) ? found.text : masked;
   }
 
-  /** True when a file may hold secrets that the content has lost. */
   async #hasMore(path: string, content: string): Promise<boolean> {
     if (!isMasked(content)) return false;
     const found = await readText(this.workspace, path);
@@ -86,7 +84,6 @@ export function reasonOf(error: unknown): string {
 /** Stands for a secret in a record. */
 const MASK = "[secret]";
 
-/** True when a text from a record may lack secrets. */
 function isMasked(text: string): boolean {
   return text.includes(MASK);
 }

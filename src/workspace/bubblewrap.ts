@@ -103,7 +103,6 @@ interface InsideOptions {
   readonly kept: string;
 }
 
-/** The words that start the command: those that drop root, make the room, and become bubblewrap. */
 async function wordsFor(
   means: BubblewrapMeans,
   { timeout = SANDBOX_TIMEOUT, mounts = [], signal, keep, command }: SandboxRequest,

@@ -276,7 +276,6 @@ function reportOf({ text, cost, error, isEnded }: Said, result: ProcessResult, s
   return { outcome: "failed", text, reason: visibleLines(reason.slice(-SHOWN), SHOWN), ...paid };
 }
 
-/** Why a program ended without a result. */
 function endOf(result: ProcessResult): string {
   switch (result.kind) {
     case "exited":

@@ -182,7 +182,6 @@ export class GitRepository {
     }
   }
 
-  /** The commit at HEAD and its tree; undefined where there is none yet. */
   async #head(signal: AbortSignal | undefined): Promise<{ readonly commit: string | undefined; readonly tree: string | undefined }> {
     const listed = await this.#git.run(["cat-file", "--batch-check=%(objectname)"], { signal, stdin: "HEAD^{commit}\nHEAD^{tree}\n" });
     const [commit, tree] = listed.split("\n").map((line) => (/^[0-9a-f]+$/.test(line) ? line : undefined));

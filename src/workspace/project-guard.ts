@@ -92,7 +92,6 @@ async function withIndexOf(
   }
 }
 
-/** A new folder for what files of a project held. */
 async function keptFolder(root: string, name: string): Promise<string> {
   await mkdir(join(root, KEPT_FOLDER), { recursive: true });
   return mkdtemp(join(root, KEPT_FOLDER, `${name}-`));

@@ -120,7 +120,6 @@ function importanceOf(path: string): number {
   return kind + (ENTRIES.test(path) ? 15 : 0) - depth * 2 - (TESTS.test(path) ? 10 : 0) - (ASIDE.test(path) ? 40 : 0);
 }
 
-/** Reads the first files for their names, within the bounds. */
 async function readFiles(workspace: Workspace, files: readonly MappedFile[], signal: AbortSignal | undefined): Promise<MappedFile[]> {
   const read: MappedFile[] = [];
   let [room, reads] = [MAX_BYTES_IN_ALL, 0];
@@ -139,7 +138,6 @@ async function readFiles(workspace: Workspace, files: readonly MappedFile[], sig
   return read;
 }
 
-/** Undefined when it is too large, binary, a link or gone. */
 async function textAt(workspace: Workspace, path: string): Promise<string | undefined> {
   try {
     const bytes = await workspace.readBytes(path, MAX_BYTES);

@@ -41,7 +41,6 @@ export interface Restored {
 
 type Started = StepStarted & Pick<RunEvent, "runId">;
 
-/** A recorded step that changes the project or a fork of it. */
 type Deed =
   | { readonly kind: "change"; readonly change: FileChange }
   | { readonly kind: "commit"; readonly request: CommitRequest & { readonly key: string } }
@@ -117,14 +116,12 @@ class RestoredForks {
   }
 }
 
-/** The keys of the commits that the repository has. */
 async function keysOf(workspace: Workspace, signal: AbortSignal | undefined): Promise<{ has(key: string): boolean }> {
   const root = isOnDisk(workspace) ? await ifThere(realpath(workspace.root)) : undefined;
   const git = root === undefined || (await ifThere(lstat(join(root, ".git")))) === undefined ? undefined : GitProgram.find(root);
   return git === undefined ? new Set() : keysIn(git, signal);
 }
 
-/** The deeds of activations that have not ended. */
 class OpenDeeds {
   readonly #asked = new Map<string, Started>();
   readonly #done = new Map<string, Deed[]>();

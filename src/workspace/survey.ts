@@ -31,7 +31,6 @@ export async function surveyFiles(workspace: Workspace, options: SurveyOptions =
   return { paths: paths.slice(0, MOST), isWhole: paths.length <= MOST };
 }
 
-/** The files that git tracks or would take; undefined when the folder is no repository of its own. */
 async function knownToGit(folder: string, under: string | undefined, signal: AbortSignal | undefined): Promise<string[] | undefined> {
   const root = await ifThere(realpath(folder));
   const entry = root === undefined ? undefined : await ifThere(lstat(join(root, ".git")));

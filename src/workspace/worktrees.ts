@@ -209,7 +209,6 @@ export class Worktrees {
     await this.#git.run(["read-tree", index ?? "HEAD"], { signal });
   }
 
-  /** Forgets the work of this name. Its branch stays. */
   async #forget(name: string, signal: AbortSignal | undefined): Promise<void> {
     for (const ref of [BASES, CLOSED_BASES]) await this.#git.call(["update-ref", "-d", ref + name], { signal });
     await this.#git.call(["symbolic-ref", "--delete", BRANCHES + name], { signal });

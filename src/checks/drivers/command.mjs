@@ -60,7 +60,6 @@ function killAll(group) {
   }
 }
 
-/** The first bytes of an output. */
 class Kept {
   /** @type {Buffer[]} */
   chunks = [];

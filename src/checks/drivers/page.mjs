@@ -202,7 +202,6 @@ async function played({ id, steps }) {
   return { outcome, evidence: cut(evidence, 1500), errors: page.problems.errors, notes: page.problems.notes };
 }
 
-/** Opens the page without steps: its errors, and whether it shows anything. */
 async function opening() {
   const page = await freshPage();
   const { errors, notes, over } = page.problems;

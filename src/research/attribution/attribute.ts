@@ -202,7 +202,6 @@ function madeFor({ team }: AttributeOptions, one: Intervention, name: string): T
   return one.kind === "prompt" ? one.team(name) : team(name);
 }
 
-/** True for a fork that an earlier call began. */
 async function hasRun({ journal }: Team, id: string): Promise<boolean> {
   try {
     for await (const _event of journal.read(id, 0)) return true;

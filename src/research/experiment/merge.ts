@@ -90,7 +90,6 @@ async function merged(folder: SweepFolder, plan: Manifest | undefined, parts: re
   return { total: jobs.length, done: rows.length, failed };
 }
 
-/** True for a line that an earlier merge has brought. */
 function isSameLine(one: FinishedCell, other: FinishedCell): boolean {
   return jobName(one) === jobName(other) && canonicalJson(one) === canonicalJson(other);
 }

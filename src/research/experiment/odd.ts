@@ -20,7 +20,6 @@ export interface WorldFacts {
   readonly sources: { readonly [name: string]: string };
 }
 
-/** Roles with equal cards apart from their names, and with equal states. */
 interface RoleFacts {
   readonly count: number;
   readonly first: string;

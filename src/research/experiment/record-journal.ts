@@ -147,7 +147,6 @@ export class RecordJournal implements Journal {
   }
 }
 
-/** True for the start of a call that is not free, or whose price is unknown. */
 function isPaid(event: RunEvent): boolean {
   return event.type === "step.started" && event.reused === undefined && (event.hold > 0 || event.unpriced === true);
 }

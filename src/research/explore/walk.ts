@@ -182,7 +182,6 @@ class Walker {
     return moves;
   }
 
-  /** Begins a step, and returns its choice; undefined where nothing happens. */
   #take(move: Move, moves: readonly Move[], { inFlight }: SchedulerView): Choice | undefined {
     const { index, role } = move;
     const flying = inFlight[index];
@@ -217,7 +216,6 @@ class Walker {
     return { fate, index };
   }
 
-  /** Picks a fate. The first is no fault. */
   #fate<F>(fates: readonly [F, ...F[]] | readonly F[]): F {
     const isLeft = this.#faults < this.#rules.faults.most;
     const took = fates.length === 1 || !isLeft ? 0 : this.#pick(fates.length, "fault");

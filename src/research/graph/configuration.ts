@@ -64,7 +64,6 @@ function realized(degrees: readonly number[]): Pair[] | undefined {
   return edges;
 }
 
-/** Returns the first index after `at` with a smaller number, in a list in descending order. */
 function endOfRun(list: readonly number[], at: number): number {
   let [low, high] = [at, list.length];
   while (high - low > 1) {

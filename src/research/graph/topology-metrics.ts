@@ -148,7 +148,6 @@ export function modularity(topology: Topology, groupOf: (node: string) => string
   return within / arcs - [...ends.values()].reduce((sum, { from, to }) => sum + (from / arcs) * (to / arcs), 0);
 }
 
-/** The ends of edges in one group. */
 interface Ends {
   from: number;
   to: number;

@@ -148,7 +148,6 @@ function heatMarks(rows: readonly PlotRow[], plot: HeatMapPlot): Marks {
 
 type Group = Pick<Mark, "series" | "facet">;
 
-/** Returns the series and the facet of a row; undefined where it has none in a column of them. */
 function groupAt(row: PlotRow, plot: PlotOptions): Group | undefined {
   const at = (column: string | undefined): Place | undefined => (column === undefined ? "" : placeAt(row, column));
   const [series, facet] = [at(plot.kind === "heatmap" ? undefined : plot.series), at(plot.facet)];

@@ -50,7 +50,6 @@ const aTask = object("a task", { id: aText, title: aText, by: aText, owner: mayb
 const aNote = object("a note", { name: aText, version: aNumber, by: aText, text: aText });
 const isTrue: Shape = { says: "true", fits: (value) => value === true };
 
-/** The answer of a step that changed the board. The step's end is its record. */
 interface BoardChange {
   readonly tasks: readonly BoardTask[];
   readonly note?: Note;

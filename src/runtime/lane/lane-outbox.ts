@@ -218,7 +218,6 @@ export class LaneOutbox implements StepOut {
   }
 }
 
-/** Returns the address of a message whose fields say nothing else. */
 function soleAddress(fields: object | undefined): unknown {
   if (typeof fields !== "object" || fields === null) return undefined;
   for (const key in fields) if (key !== "sendTo") return undefined;

@@ -162,7 +162,6 @@ export class Lane implements Post, Senders {
     this.#spare = new Mail(this);
   }
 
-  /** Lets the roles act that may. Returns why the lane must be left in the middle of the round. */
   async #runRound(): Promise<Left | undefined> {
     const { host, log } = this.#tools;
     const { roles } = this;
@@ -224,7 +223,6 @@ export class Lane implements Post, Senders {
     return state.seq === seq + 1 ? undefined : {};
   }
 
-  /** Calls the function of a role, and returns its state afterwards. */
   #stateAfter(spec: RoleSpec, role: RoleState, news: readonly Message[], out: LaneOutbox | KeptOutbox): JsonObject {
     const { index } = role;
     const isHeld = this.#isHeld;
@@ -253,7 +251,6 @@ export class Lane implements Post, Senders {
     for (const sent of out.said) this.#tell(sent);
   }
 
-  /** Changes the state as the event of the act would. */
   #take(role: RoleState, take: number, isPlain: boolean): void {
     const state = this.#state;
     if (state.turn !== "under way") beginTurn(state);
@@ -287,7 +284,6 @@ export class Lane implements Post, Senders {
     if (sent.to.length === 0 || sent.dead !== undefined) this.#tools.announcer.said(sent, this.#tools.host.directory);
   }
 
-  /** Runs a turn as every role does, and takes its messages over. */
   #turn(role: RoleState, error?: unknown): Left | undefined {
     const { host } = this.#tools;
     const others = this.#state.pending;

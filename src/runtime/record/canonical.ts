@@ -121,7 +121,6 @@ class CanonicalLog {
     else this.#push(0, [{ type, tick, role }]);
   }
 
-  /** New roles come after the known ones. */
   #hire(roles: readonly HiredRole[]): void {
     for (const { name } of roles) if (!this.#hireOrder.has(name)) this.#hireOrder.set(name, this.#hireOrder.size);
   }

@@ -129,7 +129,6 @@ function dropOldest(state: RunState, role: RoleState): void {
   state.justDropped.push({ role, message });
 }
 
-/** Returns the index of the first message with the largest priority number, starting at `from`. */
 function leastUrgent(waiting: readonly Message[], from: number): number {
   let least = from;
   for (let index = from + 1; index < waiting.length; index += 1)

@@ -359,7 +359,6 @@ const stateChange: z.ZodType<StateChange> = z.lazy(() =>
   }),
 );
 
-/** Returns the schema of an object with these members and no others. */
 function closed<F extends z.core.$ZodLooseShape>(fields: F): z.ZodType<Readonly<z.infer<z.ZodObject<F, z.core.$strict>>>> {
   return z.strictObject(fields);
 }

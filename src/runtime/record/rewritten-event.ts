@@ -6,7 +6,6 @@ import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, RunStarted, S
 import type { StateChange } from "./state-change.ts";
 import { type Mask, masked } from "../../kernel/mask.ts";
 
-/** Returns a value with its words replaced; the same object if it has no such words. */
 type Change<T> = (value: T) => T;
 type AnyChange = ((value: never) => unknown) | undefined;
 

@@ -113,7 +113,6 @@ export class TallyFold {
     return this.#summary.events;
   }
 
-  /** True if the run has ended and not been resumed. */
   get #isAtRest(): boolean {
     return this.#summary.status !== "open" && this.#summary.status !== "empty";
   }

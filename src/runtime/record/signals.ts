@@ -28,7 +28,6 @@ const LONGEST_VALUE = 1_000_000;
 /** The id of a role's message has a #. */
 const SIGNAL_ID = /^[^#]{1,200}$/;
 
-/** The part of a question that says how a wait ends. */
 type Wait = Pick<PendingQuestion, "wait" | "form" | "deadline">;
 
 export interface Signal {

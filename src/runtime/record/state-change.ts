@@ -114,7 +114,6 @@ function changeWithin(before: Json | undefined, after: Json): StateChange | unde
 
 const none: readonly string[] = Object.freeze([]);
 
-/** Returns the change of the named members. */
 function changeOf(changed: readonly string[], unset: readonly string[], before: JsonObject, after: JsonObject): StateChange {
   const set: Record<string, Json> = {};
   let within: Record<string, StateChange> | undefined;

@@ -62,7 +62,6 @@ export class ChoiceRun {
     return left === 0 ? "idle" : "checkpoint";
   }
 
-  /** Records a fate, and returns false for an invalid one. */
   #choose(choice: unknown, { inFlight }: SchedulerView): boolean {
     if (!isRecord(choice)) return false;
     const { fate, index, role } = choice;

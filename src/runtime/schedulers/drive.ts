@@ -142,7 +142,6 @@ class ScheduledRun {
     return this.#byRounds && this.#end === undefined && this.#running + this.#aside.size === 0 && this.#hasTime;
   }
 
-  /** Asked by the lane after a round. */
   async #mayContinue(): Promise<boolean> {
     await Promise.resolve();
     const host = this.#host;

@@ -182,7 +182,6 @@ function invalid(what: string, expected: string, came: unknown, todo: string): U
   return new UsageError("SCHEDULER_INVALID", `Expected the ${what} to be ${expected}, got ${valueText(came)}. ${todo}`);
 }
 
-/** Shuffles a list in place, every order with equal chance, and returns it. */
 function shuffle<T>(list: T[], random: () => number): T[] {
   for (let last = list.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));

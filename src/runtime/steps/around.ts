@@ -84,7 +84,6 @@ function attemptsOf(
   return attemptsWith(attempts, { open, settle }, () => tries.lend(attempts.budget));
 }
 
-/** Counts the recorded cost of an answer from the outer record. */
 async function repaid(tries: Attempts, { cost, usage }: RecordedTry): Promise<void> {
   await tries.open(0, { unpriced: cost === undefined });
   tries.settle({ cost, basis: cost === 0 ? "none" : "usage", ...(usage === undefined ? {} : { usage }) });

@@ -101,7 +101,6 @@ export class LentBudget implements BudgetPool {
     this.lender.settled();
   }
 
-  /** Returns the part of an amount that the step has recorded already. */
   #matched(amount: number): number {
     const paid = Math.min(this.#paid, amount);
     this.#paid -= paid;

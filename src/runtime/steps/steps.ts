@@ -23,7 +23,6 @@ import { type AskedStep, Tries } from "./tries.ts";
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
 
-/** The steps of the activation itself, or those inside one step. */
 interface Siblings {
   readonly path: string;
   readonly parent: string | undefined;

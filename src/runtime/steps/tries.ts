@@ -251,7 +251,6 @@ export class Tries implements Attempts {
   }
 }
 
-/** True for steps that only the owner of the run can do. */
 function isOwners({ kind, again }: StepSpec): boolean {
   return again === true || kind === "human";
 }

@@ -175,7 +175,6 @@ export class RoleTurn {
     this.tools.host.warn(this.role.name, `${what} failed ${when}. Await it, or handle its failure.`);
   }
 
-  /** Returns an interruption that arrived while the body ran synchronously. */
   #interruption(): ActivationOutcome | undefined {
     const ended = this.tools.host.scope.ended ?? this.#scope?.ended;
     return ended && { kind: "failed", error: interruptionBy(ended.reason) };

@@ -76,7 +76,6 @@ class KeptOutput {
   }
 }
 
-/** The environment of the command: that of the sandbox with the differences that earlier commands left. */
 function environment() {
   const entries = Object.entries({ ...process.env, ...order.env }).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(entries.map(([name, value]) => [name, value.replaceAll(bounds.projectMark, root)]));
