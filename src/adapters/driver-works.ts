@@ -1,4 +1,5 @@
 import type { Logger } from "../kernel/emit.ts";
+import { isCount, isRecord } from "../kernel/value-kind.ts";
 import {
   checkListLimit,
   checkWork,
@@ -7,6 +8,8 @@ import {
   type FleetDriver,
   type JobInfo,
   type Handled,
+  parseRunJob,
+  type RunJob,
   type Working,
   type WorkOptions,
 } from "../team/run-driver.ts";
@@ -19,6 +22,17 @@ export function rejectedDelivery(logger: Logger, reason: string, attempt: number
   const after = Math.min(FIRST_PAUSE * 2 ** Math.min(attempt - 1, 10), MAX_PAUSE);
   logger.warn("A delivery failed, and comes again.", { reason, after });
   return { is: "again", after };
+}
+
+/** A job with the number of its deliveries. */
+export interface TriedJob {
+  readonly job: RunJob;
+  readonly attempts: number;
+}
+
+export function triedJob(sent: unknown): TriedJob {
+  const { job, attempts } = isRecord(sent) ? sent : {};
+  return { job: parseRunJob(job), attempts: isCount(attempts) ? attempts : 0 };
 }
 
 /** The calls of an engine behind a driver. They are made after the checks of the arguments, while the driver is open. */

@@ -1,8 +1,8 @@
 import { TroupeError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type ConnectedWorker, driverClosed, type JobInfo, parseRunJob, type RunJob } from "../team/run-driver.ts";
+import type { TriedJob } from "./driver-works.ts";
 import { PostgresDatabase, type Rows } from "./postgres-database.ts";
 import { errorsOf, type PostgresPart, type PostgresServer } from "./postgres-server.ts";
 
@@ -14,12 +14,6 @@ const MAX_TEAM = 128;
 const MAX_RUN = 512;
 /** Seconds that a server must have run: after its start the workers connect again one after the other. */
 const SETTLING = 5;
-
-/** The content of a row of the queue, besides the columns of the package and `behind`: the ids of the rows that it waits for. */
-export interface QueuedJob {
-  readonly job: RunJob;
-  readonly attempts: number;
-}
 
 export interface QueueLook {
   /** True when the server has run for so long that every living worker is connected again. */
@@ -77,7 +71,7 @@ export class GraphileQueue {
   }
 
   /** Gives back the job of a row, to be delivered again. @returns false when another worker has the row, or none; true when it may be removed */
-  giveBack(row: { readonly id: string; readonly worker: string }, queued: QueuedJob, after: number): Promise<boolean> {
+  giveBack(row: { readonly id: string; readonly worker: string }, queued: TriedJob, after: number): Promise<boolean> {
     return this.database.transaction(async (rows) => {
       const [found] = await rows<{ key: string | null; locked_by: string | null }>(
         `SELECT key, locked_by FROM ${this.#jobs} WHERE id = $1 FOR UPDATE`,
@@ -201,7 +195,7 @@ export class GraphileQueue {
   }
 
   /** Adds the row of a job, in place of a waiting one. @param after milliseconds until it is due @param own the row that its worker has */
-  async #add(rows: Rows, { job, attempts }: QueuedJob, after: number, own = "0"): Promise<void> {
+  async #add(rows: Rows, { job, attempts }: TriedJob, after: number, own = "0"): Promise<void> {
     await rows(
       `WITH before AS (
          SELECT id, locked_by, payload FROM ${this.#jobs} WHERE key = $3 AND id <> $6 FOR UPDATE
@@ -215,11 +209,6 @@ export class GraphileQueue {
       [job.team, JSON.stringify(job), job.runId, attempts, after, own],
     );
   }
-}
-
-export function queuedJob(payload: unknown): QueuedJob {
-  const { job, attempts } = isRecord(payload) ? payload : {};
-  return { job: parseRunJob(job), attempts: isCount(attempts) ? attempts : 0 };
 }
 
 function checkLength(what: string, text: string, most: number): void {

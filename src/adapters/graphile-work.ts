@@ -8,8 +8,8 @@ import { systemCode } from "../kernel/system-error.ts";
 import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, driverClosed, tried, type Working, type WorkOptions } from "../team/run-driver.ts";
-import { rejectedDelivery } from "./driver-works.ts";
-import { type GraphileQueue, queuedJob } from "./graphile-queue.ts";
+import { rejectedDelivery, triedJob } from "./driver-works.ts";
+import type { GraphileQueue } from "./graphile-queue.ts";
 import { type Rows, endPool, endsWithin, KEEPALIVE, type PostgresDatabase } from "./postgres-database.ts";
 import { PersistentConnection } from "./postgres-persistent-connection.ts";
 import { postgresError } from "./postgres-server.ts";
@@ -104,7 +104,7 @@ export class GraphileWork implements Working {
   }
 
   async #deliver(payload: unknown, { job: { id, attempts: deliveries } }: JobHelpers): Promise<void> {
-    const { job, attempts: before } = queuedJob(payload);
+    const { job, attempts: before } = triedJob(payload);
     const attempt = before + deliveries;
     const { queue, handler, workers } = this.#parts;
     const { logger, hide } = queue.database.server;

@@ -5,12 +5,8 @@ import { parsedJson } from "../kernel/json.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../kernel/server-answer.ts";
 import { isList, isRecord, isText, isCount } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
-import type { JobInfo, RunJob, ConnectedWorker } from "../team/run-driver.ts";
-
-export interface RestateJob {
-  readonly job: RunJob;
-  readonly attempts: number;
-}
+import type { JobInfo, ConnectedWorker } from "../team/run-driver.ts";
+import type { TriedJob } from "./driver-works.ts";
 
 export interface RestateAddress {
   readonly ingress: string;
@@ -62,7 +58,7 @@ export class RestateServer {
   }
 
   /** Calls the object of a run without waiting for its answer. @param announce makes the service of a team known where it is not */
-  async send(sent: RestateJob, announce: () => Promise<void>): Promise<void> {
+  async send(sent: TriedJob, announce: () => Promise<void>): Promise<void> {
     const { runId, team } = sent.job;
     const { ingress, timeout, clock } = this.address;
     const url = `${ingress}/${serviceOf(team)}/${encodeURIComponent(runId)}/${HANDLER}/send`;

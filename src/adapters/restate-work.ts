@@ -3,10 +3,9 @@ import type { Http2ServerResponse } from "node:http2";
 import type { ObjectContext } from "@restatedev/restate-sdk";
 import { sleep } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
-import { isCount, isRecord } from "../kernel/value-kind.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { type DeliveryHandler, parseRunJob, type RunJob, tried, type Handled, type Working, type WorkOptions } from "../team/run-driver.ts";
-import { rejectedDelivery } from "./driver-works.ts";
+import { rejectedDelivery, triedJob, type TriedJob } from "./driver-works.ts";
 import { answers, type RestateEndpoint, serveObjects } from "./restate-endpoint.ts";
 import {
   forgetDeadWorkers,
@@ -15,7 +14,6 @@ import {
   quoted,
   resendMark,
   type RestateCall,
-  type RestateJob,
   type RestateServer,
   serviceOf,
 } from "./restate-server.ts";
@@ -120,13 +118,13 @@ export class RestateWork implements Working {
 
   async #run(ctx: ObjectContext, sent: unknown): Promise<void> {
     const { id } = ctx.request();
-    const { job, attempts } = restateJob(sent);
+    const { job, attempts } = triedJob(sent);
     for (let attempt = attempts + 1; ; attempt += 1) {
       const token = await ctx.run("begun", () => this.#slots.get(id)?.token ?? "");
       const verdict = await ctx.run("ended", () => this.#deliver(id, token, { job, attempts: attempt }));
       if (verdict.is === "lost") continue;
       if (verdict.is === "done") return;
-      const again: RestateJob = { job: verdict.job ?? job, attempts: tried(verdict, attempt) };
+      const again: TriedJob = { job: verdict.job ?? job, attempts: tried(verdict, attempt) };
       ctx.genericSend({
         ...{ service: serviceOf(job.team), method: HANDLER, key: job.runId, delay: verdict.after },
         parameter: new TextEncoder().encode(JSON.stringify(again)),
@@ -136,7 +134,7 @@ export class RestateWork implements Working {
     }
   }
 
-  async #deliver(id: string, token: string, o: RestateJob): Promise<Handled | typeof LOST> {
+  async #deliver(id: string, token: string, o: TriedJob): Promise<Handled | typeof LOST> {
     const slot = this.#slots.get(id);
     if (slot === undefined || slot.token !== token) return LOST;
     slot.verdict ??= this.#handled(id, slot, o).finally(() => {
@@ -146,7 +144,7 @@ export class RestateWork implements Working {
     return slot.verdict;
   }
 
-  async #handled(id: string, { abort }: Slot, { job, attempts }: RestateJob): Promise<Handled> {
+  async #handled(id: string, { abort }: Slot, { job, attempts }: TriedJob): Promise<Handled> {
     if (await this.#isReplaced(id, job)) return { is: "done" };
     try {
       const verdict = await this.#handler({ ...job, attempt: attempts, signal: abort.signal });
@@ -224,9 +222,4 @@ export class RestateWork implements Working {
 function replaces(call: RestateCall, other: RestateCall): boolean {
   const isSubmitted = call.sender === undefined;
   return isSubmitted === (other.sender === undefined) ? call.since > other.since : isSubmitted;
-}
-
-function restateJob(sent: unknown): RestateJob {
-  const { job, attempts } = isRecord(sent) ? sent : {};
-  return { job: parseRunJob(job), attempts: isCount(attempts) ? attempts : 0 };
 }
