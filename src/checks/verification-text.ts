@@ -16,7 +16,7 @@ export function renderVerification(verification: Verification): string {
   const unchecked = notChecked === undefined ? verdicts.filter(({ outcome }) => outcome === "not checked") : [];
   const parts = [
     ...(notChecked === undefined ? [] : [`Nothing was run: ${notChecked}`]),
-    ...failed.map((verdict) => `FAILED ${verdictText(verdict)}`),
+    ...failed.map(({ id, priority, evidence }) => `FAILED ${id} (${priority}): ${cut(evidence)}`),
     ...faults.map(faultText),
     ...suites.flatMap(failureTexts),
     ...uncheckedTexts(unchecked),
@@ -37,10 +37,6 @@ function uncheckedTexts(verdicts: readonly Verdict[]): string[] {
     const names = verdicts.filter(({ evidence }) => evidence === reason).map(({ id, priority }) => `${id} (${priority})`);
     return `NOT CHECKED ${names.join(", ")}: ${cut(reason)}`;
   });
-}
-
-function verdictText({ id, priority, evidence }: Verdict): string {
-  return `${id} (${priority}): ${cut(evidence)}`;
 }
 
 function faultText({ kind, file, command, message }: Fault): string {

@@ -202,7 +202,10 @@ class LocalPool implements LocalBudgetPool {
       else if (this.spent + amount <= this.#amount) this.#queue.push(waiter);
       else if (room > 0 && this.#fitsBeside(amount, more)) waiter.resolve(account.take(more, repeats));
       else if (this.spent - this.#repeatable(waiting) + amount <= this.#amount && (room === 0 || this.#held > 0)) this.#queue.push(waiter);
-      else waiter.reject(this.#refusal(amount));
+      else
+        waiter.reject(
+          new BudgetError({ needed: amount, left: Math.max(0, this.#amount - this.spent), budget: this.#amount, of: this.#name }),
+        );
     }
   }
 
@@ -210,10 +213,6 @@ class LocalPool implements LocalBudgetPool {
   #repeatable(waiting: readonly Waiter[]): number {
     const asked = waiting.reduce((sum, { account, repeats }) => sum + (account.unasked > 0 ? 0 : account.roomOf(repeats)), 0);
     return [...this.#accounts.values()].reduce((sum, { unasked }) => sum + unasked, asked);
-  }
-
-  #refusal(needed: number): BudgetError {
-    return new BudgetError({ needed, left: Math.max(0, this.#amount - this.spent), budget: this.#amount, of: this.#name });
   }
 }
 

@@ -218,7 +218,10 @@ export function recordedCalls(events: Iterable<RunEvent>): readonly RecordedCall
     const tries = [...call.tries, ...failedTry(event)];
     calls.set(`${event.act} ${event.key}`, { ...call, cost, tries, answer: event.retry === true ? undefined : answerOf(event) });
   }
-  return [...calls.values()].map(({ tries, ...call }) => ({ ...call, failed: failedOf(call, tries) }));
+  return [...calls.values()].map(({ tries, ...call }) => {
+    const failed = tries.filter(({ isPaid }) => isPaid || call.answer?.ok === false).map(({ error }) => error);
+    return { ...call, failed };
+  });
 }
 
 /** A resumed run retries from the first try. */
@@ -231,10 +234,6 @@ function failedTry(event: StepEnd): readonly FailedTry[] {
   const { retry, error, cost } = event;
   if (retry !== true || error?.name !== "ModelError") return [];
   return [{ error, isPaid: cost !== 0 || event.usage !== undefined }];
-}
-
-function failedOf({ answer }: Pick<RecordedCall, "answer">, tries: readonly FailedTry[]): readonly ErrorRecord[] {
-  return tries.filter(({ isPaid }) => isPaid || answer?.ok === false).map(({ error }) => error);
 }
 
 type StepEnd = Extract<RunEvent, { readonly type: "step.ended" }>;

@@ -121,7 +121,7 @@ export async function attribute(o: AttributeOptions): Promise<Attribution> {
       throwIfAborted(signal);
       const name = `${seed}-${sample}`;
       const id = `${runId}-${textHash(canonicalJson({ ...intervention, team: undefined })).slice(0, ID_DIGITS)}-${name}`;
-      const made = madeFor(o, intervention, name);
+      const made = intervention.kind === "prompt" ? intervention.team(name) : o.team(name);
       const run = (await hasRun(made, id)) ? made.resume(id, defined({ signal })) : forked(o, intervention, { made, turns, name, id });
       const result = await run.result;
       throwIfAborted(signal);
@@ -196,10 +196,6 @@ interface ForkedSample {
   readonly turns: readonly RecordedTurn[];
   readonly name: string;
   readonly id: string;
-}
-
-function madeFor({ team }: AttributeOptions, one: Intervention, name: string): Team {
-  return one.kind === "prompt" ? one.team(name) : team(name);
 }
 
 async function hasRun({ journal }: Team, id: string): Promise<boolean> {

@@ -118,7 +118,9 @@ export class UseWatch {
     const offs = [
       on("step.started", (event) => this.#started(event)),
       on("step.ended", (event) => this.#ended(event)),
-      on("model.priced", ({ model, price }) => this.#priced({ id: model, price })),
+      on("model.priced", ({ model: id, price }) => {
+        if (this.#isNew(canonicalJson([id, price]))) this.#report({ models: [{ id, price }] });
+      }),
     ];
     if (this.onStart !== undefined) offs.push(on("run.started", (event) => this.onStart?.(event)));
     return () => {
@@ -169,10 +171,6 @@ export class UseWatch {
       const hash = textHash(said["content"]);
       if (this.#known.size < MAX_PROMPTS && this.#isNew(hash)) this.#report({ prompts: [hash] });
     }
-  }
-
-  #priced(model: UsedModel): void {
-    if (this.#isNew(canonicalJson([model.id, model.price]))) this.#report({ models: [model] });
   }
 
   #ended({ act, key, retry, ok, value, cost, basis, settles = [] }: StepEnded): void {

@@ -73,7 +73,9 @@ function overview({ experiment: { rounds, budget }, world }: Manifest): readonly
     "### Purpose and patterns",
     "[The question, and the patterns by which the model is judged.]",
     "### Entities, state variables and scales",
-    ...(world?.roles ?? []).map(roleText),
+    ...(world?.roles ?? []).map(
+      ({ count, first, traits, state }) => `- ${count} like \`${first}\`: ${code(traits)}, with the state ${code(state)}.`,
+    ),
     (world?.others ?? 0) === 0 ? undefined : `- ${world?.others} more, of other kinds or with other states.`,
     world === null || world === undefined ? "[No run has shown its roles.]" : undefined,
     `- A run has at most ${limit} rounds${Object.keys(budget).length === 0 ? "" : `, and the budget ${code(budget)}`}.`,
@@ -117,10 +119,6 @@ function details({ experiment: { cells }, asked, world, module, versions }: Mani
     `- Cells: ${cells.length}; repetitions of each: ${[...new Set(asked)].sort((a, b) => a - b).join(", ")}.`,
     ...measured.map((one) => source(world, one, `\`${one}\`:`)),
   ];
-}
-
-function roleText({ count, first, traits, state }: RoleFacts): string {
-  return `- ${count} like \`${first}\`: ${code(traits)}, with the state ${code(state)}.`;
 }
 
 function source(world: WorldFacts | null | undefined, name: string, text: string): string | undefined {

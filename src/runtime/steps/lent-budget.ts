@@ -146,7 +146,7 @@ class LentAccount implements BudgetAccount {
     this.#budget.takes(more);
     for (const one of lost) this.#move(one, true);
     return this.#hold({ amount: more, isHeld: true, paid: 0 }, () => {
-      for (const one of lost) if (this.#isOpen(one)) this.#move(one, false);
+      for (const one of lost) if ([...this.#holds.values()].includes(one)) this.#move(one, false);
     });
   }
 
@@ -188,10 +188,6 @@ class LentAccount implements BudgetAccount {
     const unasked = this.#unasked;
     this.#unasked = 0;
     if (unasked > 0) this.#budget.change({ unasked: -unasked });
-  }
-
-  #isOpen(kept: LentHold): boolean {
-    return [...this.#holds.values()].includes(kept);
   }
 
   #move(kept: LentHold, isHeld: boolean): void {
