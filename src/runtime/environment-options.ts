@@ -61,7 +61,10 @@ export interface EnvironmentOptions {
   readonly concurrency?: number;
   /** Default `stop`. */
   readonly onFailure?: FailurePolicy;
-  /** A message to an address of no role is a dead letter with a warning (`warn`), or fails its activation by `ADDRESS_UNKNOWN` (`fail`). Default `warn`. */
+  /**
+   * A message to an address of no role is a dead letter with a warning (`warn`), or fails its activation by the UsageError `ADDRESS_UNKNOWN`, which
+   * an agent's model sees (`fail`). Default `warn`.
+   */
   readonly onDeadAddress?: "warn" | "fail";
   readonly human?: HumanPort;
   /** Default: warnings and errors go to stderr, see {@link Logger}. */
