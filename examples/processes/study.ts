@@ -1,5 +1,5 @@
 // Seven processes compared without a model: simulated people, of whom each errs, finds, is away and learns by seeded draws. Run one of the studies by
-// troupe experiment run dist/examples/processes/study.js --only compared --workers 4
+// troupe experiment run dist/examples/processes/study.js --name compared --workers 4
 import { type Message, Team, usd } from "troupe";
 import { experiment } from "troupe/research";
 import { openCrew, type Person, readCrew, simulatedPeople } from "troupe/roles";
