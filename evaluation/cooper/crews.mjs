@@ -13,7 +13,7 @@ const NAMES = ["Ada", "Bea"];
 /** What a role that gave up, or has no money left, leaves behind is handed on. */
 const UNFINISHED = new Set(["AGENT_UNFINISHED", "AGENT_GAVE_UP", "AGENT_REPLY_UNUSABLE", "BUDGET_SHARE", "OUTPUT_INVALID"]);
 
-const WORK = `Change the source files of the repository that your tools show. Read what you need first. Write tests of your own for what you build, in the file named below: they are the check that stays. Tests that are there already stay green. Change no test that you did not write. The end is the tool done: it runs the checks, and refuses the end while one fails.`;
+const WORK = `Change the source files of the repository that your tools show. Read what you need first. Write tests of your own for what you build, in the file named below: they are the check that stays. Tests that are there already stay green. Change one of them only where a feature asks for other than it expects. The end is the tool done: it runs the checks, and refuses the end while one fails.`;
 
 /** The file of the check that a feature leaves, and the commands that run it, the checks before it, and the tests that are there. */
 export function checksOf({ task }, numbers) {
@@ -168,10 +168,18 @@ async function merged(rc, crew, { byWays }) {
   if (way === undefined) await joinedBy(rc, { way: "union of hunks, 1 first", fork, trees, digest });
   if (!byWays && !fits) await joinedBy(rc, { way, fork, trees, digest });
   if (way !== undefined) await mergeFork(rc.steps, project, FORKS[1], commit(rc, other));
-  return { way, why: [`conflict in ${conflicts.join(", ")}`, ...tries.map((tried) => `${tried.way}: ${tried.why}`)].join("\n") };
+  return { way, why: [`conflict in ${conflicts.join(", ")}`, ...reasonsOf(tries)].join("\n") };
 }
 
-function inForks(crew, { watch, more, order }) {
+/** Ways that fail by the same words are named together, because a model pays for each of them. */
+function reasonsOf(tries) {
+  const ways = new Map();
+  for (const { way, why } of tries) ways.set(why, [...(ways.get(why) ?? []), way]);
+  return [...ways].map(([why, names]) => `${names.join(", ")}: ${why}`);
+}
+
+/** @param given `share` of the money that is spent when an engineer asks: both spend out of it */
+function inForks(crew, { watch, more, order, share }) {
   return crew.pair.features.map(({ number }, n) => {
     const place = crew.project.forks.workspace(FORKS[n]);
     return worker(crew, {
@@ -180,7 +188,7 @@ function inForks(crew, { watch, more, order }) {
       watch,
       place,
       numbers: [number],
-      share: 0.5,
+      share,
       more,
       task: (news) => `${orderOf(crew, [number])}${order(n, news)}`,
     });
@@ -224,7 +232,7 @@ function two(crew) {
   const agreed = defineRole({ name: "Mail", profile: "Post", goal: "bring messages", reactions: [{ on: plans, do: ready }] });
   const order = (n, news) =>
     `\n\nYour colleague ${NAMES[1 - n]} builds another feature in a copy of the repository at the same time, and git merges both. Your messages:\n\n${texts(news)}`;
-  const engineers = inForks(crew, { watch: ["Open"], order: (n, news) => order(n, news), more: [] });
+  const engineers = inForks(crew, { watch: ["Open"], order, more: [], share: 1 });
   return [...planners, agreed, opener(crew, { watch: ["Agree"] }), ...engineers, merger(crew, { byWays: false })];
 }
 
@@ -250,7 +258,7 @@ function board(crew) {
   const order = (n) =>
     `\n\nYour colleague ${NAMES[1 - n]} builds feature ${crew.pair.features[1 - n].number} in a copy of the repository at the same time. Claim your task on the board, and leave in the notes which functions you change and how. Read the notes before you change what both need. An integrator merges both.`;
   const numbers = crew.pair.features.map(({ number }) => number);
-  const engineers = inForks(crew, { watch: ["Open"], more: shared, order });
+  const engineers = inForks(crew, { watch: ["Open"], more: shared, order, share: 0.85 });
   const task = (news) =>
     `${orderOf(crew, numbers)}\n\nBoth features are built, but they do not fit together yet. Your files are the work on feature ${numbers[1]}, with that on feature ${numbers[0]} merged into it as far as it fits. Make both features work in it, and call done.\n\n${texts(news)}`;
   const then = async (rc) => {
