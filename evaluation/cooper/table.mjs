@@ -73,16 +73,24 @@ function crewTables(lines) {
   const solo = new Map(lines.filter(({ crew }) => crew === "solo").map((line) => [line.pair, line]));
   const totals = crews.map((crew) => crewTotals(crew, lines, solo));
   const cells = totals.map((one) => Object.values(one).map((cell) => (Array.isArray(cell) ? cell.join(", ") || "-" : cell)));
-  const head = ["pair", "crew", "green", "says", "evidence", "calls", "cost", "seconds"];
-  const rows = lines.map(({ pair, crew, green, saysDone, status, evidence, calls, cost, seconds }) => {
-    return [pair, crew, `${green} / 2`, saysDone ? "done" : status, evidence, calls, cost.toFixed(4), seconds.toFixed(1)];
+  const head = ["pair", "crew", "green", "says", "evidence", "calls", "tokens in", "tokens out", "cost", "seconds"];
+  const rows = lines.map(({ pair, crew, green, saysDone, status, evidence, calls, inputTokens, outputTokens, cost, seconds }) => {
+    const sums = [calls, inputTokens, outputTokens, cost.toFixed(4), seconds.toFixed(1)];
+    return [pair, crew, `${green} / 2`, saysDone ? "done" : status, evidence, ...sums];
   });
   return { totals, short: `${table(Object.keys(totals[0]), cells)}\n`, long: table(head, rows) };
 }
 
+/** One agent comes first: the others are compared with it. */
+const ORDER = ["solo", "two", "handoff", "board"];
+
+function inOrder(one, other) {
+  return one.pair.localeCompare(other.pair, "en", { numeric: true }) || ORDER.indexOf(one.crew) - ORDER.indexOf(other.crew);
+}
+
 /** Writes `table.json` and `table.md`. @returns the sums as Markdown */
 export function writeTables(folder, lines) {
-  const sorted = lines.toSorted((one, other) => one.pair.localeCompare(other.pair, "en", { numeric: true }));
+  const sorted = lines.toSorted(inOrder);
   const parts = [
     { own: sorted.filter(({ crew }) => crew === "integration"), make: integrationTables },
     { own: sorted.filter(({ crew }) => crew !== "integration"), make: crewTables },

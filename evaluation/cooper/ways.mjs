@@ -62,14 +62,34 @@ function partsOf(marked) {
 
 const textOf = (parts, resolve) => parts.map((part) => part.fits ?? resolve(part)).join("");
 
+const linesOf = (text) => (text === "" ? [] : text.split(/(?<=\n)/).map((line) => (line.endsWith("\n") ? line : `${line}\n`)));
+
 /** The lines of both; those with which both begin or end are there once. */
 function byLines({ one, other }) {
-  const [a, b] = [one, other].map((text) => text.split(/(?<=\n)/).map((line) => (line.endsWith("\n") || line === "" ? line : `${line}\n`)));
+  const [a, b] = [one, other].map(linesOf);
   let head = 0;
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) head += 1;
   let tail = 0;
   while (tail < Math.min(a.length, b.length) - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
   return [...a.slice(0, a.length - tail), ...b.slice(head)].join("");
+}
+
+/**
+ * Merges two changes of a hunk that touch but do not overlap, which git calls a conflict: one keeps all lines from some line on, and the other all
+ * before it. Undefined where they overlap.
+ */
+function besides(hunk) {
+  const [base, one, other] = [hunk.base, hunk.one, hunk.other].map(linesOf);
+  const sides = [
+    [one, other],
+    [other, one],
+  ];
+  for (const [first, last] of sides) {
+    const end = base.findLastIndex((line, n) => line !== first.at(n - base.length)) + 1;
+    const isKept = base.slice(0, end).every((line, n) => line === last[n]);
+    if (isKept) return [...first.slice(0, first.length - (base.length - end)), ...last.slice(end)].join("");
+  }
+  return undefined;
 }
 
 /** Merges a hunk by words, so that two parameters that were added to one line both come in; what still conflicts is there twice. */
@@ -81,16 +101,16 @@ function byWords({ base, one, other }) {
       .map((word) => `${JSON.stringify(word)}\n`)
       .join("");
   const parts = partsOf(mergedLines({ base: split(base), one: split(one), other: split(other) }));
-  return textOf(parts, (hunk) => hunk.one + hunk.other)
+  return textOf(parts, (hunk) => besides(hunk) ?? hunk.one + hunk.other)
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line))
     .join("");
 }
 
-/** Lines where both only add, words where both change the same lines. */
+/** Lines where both only add, or change lines beside each other; words where both change the same lines. */
 function byHunk(hunk) {
-  return hunk.base === "" ? byLines(hunk) : byWords(hunk);
+  return hunk.base === "" ? byLines(hunk) : (besides(hunk) ?? byWords(hunk));
 }
 
 /** A file of three trees; a tree has undefined where the file is not there. */

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileWorkspace, type Workspace } from "../../src/workspace/index.ts";
 import { root } from "../architecture/read-house.ts";
 import { hasPytest, isolates } from "../checks/project.ts";
 import { program } from "./program.ts";
@@ -34,9 +35,23 @@ interface Line {
   readonly replays: boolean;
 }
 
+interface Crew {
+  readonly pair: unknown;
+  readonly project: { readonly workspace: Workspace; readonly forks: { readonly workspace: () => Workspace } };
+  readonly sandbox: unknown;
+}
+interface Crews {
+  readonly CREWS: Readonly<Record<string, (crew: Crew) => readonly { readonly budgetShare?: number | undefined }[]>>;
+}
+interface Table {
+  readonly writeTables: (folder: string, lines: readonly object[]) => string;
+}
+
 const loaded = async <T>(name: string): Promise<T> => (await import(join(root, "evaluation/cooper", `${name}.mjs`))) as T;
 const { WAYS, conflictOf, tried } = await loaded<Ways>("ways");
 const { tasksIn, pairsOf } = await loaded<Benchmark>("benchmark");
+const { CREWS } = await loaded<Crews>("crews");
+const { writeTables } = await loaded<Table>("table");
 
 let folder = "";
 let made: ReturnType<typeof tinyBenchmark>;
@@ -72,6 +87,14 @@ describe("ways to join two changes", () => {
     expect(joinedBy("union of words", given)).toEqual(["f(a, b, c):\n", "f(a, c, b):\n"]);
   });
 
+  it.each([
+    ["lines", "a = split(x)\nuse(a)\n", "log(x)\n\na = split(x)\nuse(a)\n", "use(x)\n", "log(x)\n\nuse(x)\n"],
+    ["words", "f('a', b)\n", 'f("a", b)\n', "f('a',\n  b)\n", 'f("a",\n  b)\n'],
+  ])("changes of %s beside each other are both there, and nothing twice", (_kind, base, one, other, both) => {
+    expect(conflictOf(trees(base, one, other))).toBeDefined();
+    expect(joinedBy("union of hunks", trees(base, one, other))).toEqual([both, both]);
+  });
+
   it("lines that look like the marks of a conflict stay what they are", () => {
     const title = "<<<<<<< one\nTitle\n=======\n>>>>>>> other\n";
     const given = trees(title, `${title}b\n`, `${title}c\n`);
@@ -96,6 +119,25 @@ describe("a copy of the benchmark", () => {
 
   it("a repository that it does not have is refused with the names of those that it has", () => {
     expect(() => tasksIn(made.benchmark, ["large"])).toThrow(/tiny.*large/);
+  });
+});
+
+describe("crews with a model", () => {
+  it.each(Object.keys(CREWS))("the engineers of the crew %s may spend all of the money", (name) => {
+    const workspace = fileWorkspace({ root: folder });
+    const [pair] = pairsOf(tasksIn(made.benchmark)[0] as Task);
+    const sandbox = { run: () => undefined };
+    const roles = CREWS[name]?.({ pair, project: { workspace, forks: { workspace: () => workspace } }, sandbox }) ?? [];
+    expect(Math.max(...roles.flatMap(({ budgetShare }) => budgetShare ?? []))).toBe(1);
+  });
+
+  it("are in the table pair by pair, one agent first", () => {
+    const line = { saysDone: true, green: 2, evidence: "", calls: 1, inputTokens: 1, outputTokens: 1, cost: 0.1, seconds: 1 };
+    const lines = ["tiny/1/2-10", "tiny/1/2-3"].flatMap((pair) => ["board", "two", "solo"].map((crew) => ({ ...line, pair, crew })));
+    writeTables(folder, lines);
+    const rows = readFileSync(join(folder, "table.md"), "utf8").match(/^\| tiny\/1\/\S+ \| \w+/gm);
+    const crews = ["solo", "two", "board"];
+    expect(rows).toEqual(["2-3", "2-10"].flatMap((pair) => crews.map((crew) => `| tiny/1/${pair} | ${crew}`)));
   });
 });
 
