@@ -1,7 +1,17 @@
 /** A proxy in front of a model: it keeps the requests, and the answers by role and number. */
-import { createServer } from "node:http";
+import { createServer, request as overHttp } from "node:http";
+import { request as overHttps } from "node:https";
 import { AnswerKeys, keepAnswer, readReply } from "./answers.mjs";
 import { withSlips } from "./slips.mjs";
+
+/** Asks without a limit of time, which `fetch` has, so that a slow model is not asked again: whoever asks decides how long they wait. */
+function asked(url, { method, headers, signal, body }) {
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === "https:" ? overHttps : overHttp)(url, { method, headers, signal }, resolve);
+    request.on("error", reject);
+    request.end(body);
+  });
+}
 
 async function pass(request, response, { upstream, keep, keys, requests, slips }) {
   const chunks = [];
@@ -12,13 +22,13 @@ async function pass(request, response, { upstream, keep, keys, requests, slips }
   if (body !== undefined) requests.push(body);
   const there = new AbortController();
   response.on("close", () => there.abort());
-  const url = upstream.replace(/\/v1\/?$/, "") + request.url;
+  const url = new URL(upstream.replace(/\/v1\/?$/, "") + request.url);
   const headers = { "content-type": "application/json", authorization: request.headers.authorization ?? "" };
-  const answer = await fetch(url, { method: request.method, headers, signal: there.signal, ...(isChat ? { body: sent } : {}) });
-  response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
+  const answer = await asked(url, { method: request.method, headers, signal: there.signal, body: isChat ? sent : undefined });
+  response.writeHead(answer.statusCode, { "content-type": answer.headers["content-type"] ?? "application/json" });
   const received = [];
-  const isWhole = slips !== undefined && body !== undefined && answer.status === 200;
-  for await (const chunk of answer.body ?? []) {
+  const isWhole = slips !== undefined && body !== undefined && answer.statusCode === 200;
+  for await (const chunk of answer) {
     received.push(chunk);
     // A comment of a stream says that the model is alive, so it is not held back.
     if (!isWhole || String(chunk).startsWith(":")) response.write(chunk);
@@ -26,7 +36,7 @@ async function pass(request, response, { upstream, keep, keys, requests, slips }
   const text = Buffer.concat(received).toString();
   const said = isWhole ? withSlips(text, slips) : text;
   response.end(isWhole ? said : undefined);
-  if (body === undefined || answer.status !== 200) return;
+  if (body === undefined || answer.statusCode !== 200) return;
   const key = keys.next(body);
   if (keep !== undefined) keepAnswer(keep, key, readReply(said));
 }
