@@ -275,6 +275,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "53-board": ["dough: done", "oven: done", "bake: done", "Bake the bread: no trouble."],
   "54-workflow": [/^at most 16 calls and \$0\.\d+$/, /it adds twice.*kept 1 of 2/],
+  "56-plan": [/^faults: at most 16 calls and \$0\.\d+$/, '["it adds twice"]'],
   "ports/agent-tool": ["Here it is: The sea is wide."],
   "ports/airline": ["Questions: One bag of 23 kg.", "Seats: You sit on 12A."],
   "ports/analysis": ["Rome: 12"],

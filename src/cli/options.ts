@@ -99,8 +99,22 @@ export const COMPANY = {
   }),
   crew: option(
     "--crew <name>",
-    "who works: software-company, waterfall, data-interpreter, research, or a file such as company.yaml (default software-company)",
-    { offered: ["software-company", "waterfall", "data-interpreter", "research"], fixed: "new run" },
+    "who works: software-company, waterfall, data-interpreter, research, a process such as kanban, or a file such as company.yaml (default software-company)",
+    {
+      offered: [
+        "software-company",
+        "waterfall",
+        "data-interpreter",
+        "research",
+        "handoff",
+        "kanban",
+        "open-source",
+        "pairs",
+        "scrum",
+        "swarm",
+      ],
+      fixed: "new run",
+    },
   ),
   approve: option("--approve <what>", "ask you before the work continues: prd (the criteria) or plan (the design)", {
     value: ["prd", "plan"],

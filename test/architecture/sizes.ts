@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 125_007;
+export const MAX_LINES = 125_021;
 /** Names of all entries. */
 export const MAX_NAMES = 578;
 
@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_378,
   agent: 4_530,
   checks: 5_024,
-  cli: 11_784,
+  cli: 11_798,
   client: 974,
   edges: 369,
   fleet: 1_746,
