@@ -109,7 +109,7 @@ export const compared = experiment({
     const { person, price } = MODELS[model];
     return teamOf(`process: ${process}`, { seed, items: 40, people: { "*": { ...person, absent: 0.05 } }, price }, run);
   },
-  budget: { usd: usd(0.03) },
+  budget: { usd: usd(0.02) },
   measure: ({ result, params: { process } }) => measuresOf(result.messages, LAST[process]),
 });
 

@@ -158,7 +158,8 @@ class People {
       (_, nth) => `feature ${nth + 1}, size ${1 + Math.floor(3 * this.#draw(`size ${nth + 1}`))}`,
     );
     const list = listOf(this.#crew, this.#process.backlog);
-    return { [list]: titles, speech: `We build ${items} features.` };
+    const speaks = this.#crew.roles?.flatMap(({ actions = [] }) => actions).find(({ name }) => name === this.#process.backlog)?.speech;
+    return { [list]: titles, ...(speaks === true ? { speech: `We build ${items} features.` } : {}) };
   }
 
   #worked(job: Job): Readonly<Record<string, unknown>> {
