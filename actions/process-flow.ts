@@ -175,7 +175,7 @@ export class Flow {
     this.#isPlanned = true;
     for (const title of titles.slice(0, MOST_ITEMS - this.#items.size)) {
       const id = `i${this.#items.size + 1}`;
-      this.#items.set(id, { id, title: String(title), stage: 0, history: [], lost: 0, isDisputed: false });
+      this.#items.set(id, { id, title: String(title).replace(/\s+/g, " ").trim(), stage: 0, history: [], lost: 0, isDisputed: false });
     }
   }
 
