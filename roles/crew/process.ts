@@ -9,6 +9,8 @@ import { declare } from "./declared-action.ts";
 
 /** An item that passes all stages, each back as often as it may: the most that a lead assigns. */
 const MOST_ASSIGNED = 10_000;
+/** One answer, and two that do not fit its form. */
+const CALLS_OF_WORK = 3;
 
 function termsOf(crew: CrewSpec, { batch, stages, ...rest }: CrewProcess): ProcessTerms {
   const { roles = [], reserve = [] } = crew;
@@ -42,8 +44,10 @@ export function processReactions(crew: CrewSpec, tasks: ReturnType<typeof board>
     [batchName(terms)]: [ROUTE_TO_ALL, ROUTE_TO_SELF],
     [`${batchName(terms)} ended`]: [ROUTE_TO_ALL, ROUTE_TO_SELF],
   };
-  const lead = actions.lead.map((action) => declare(action, { sendTo: addresses[action.name], limit: MOST_ASSIGNED, mayEnd: true }));
-  const work = declare(actions.work, { sendTo: [terms.lead], limit: MOST_ASSIGNED, mayEnd: true });
+  const lead = actions.lead.map((action) =>
+    declare(action, { sendTo: addresses[action.name], limit: MOST_ASSIGNED, mayEnd: true, calls: 0 }),
+  );
+  const work = declare(actions.work, { sendTo: [terms.lead], limit: MOST_ASSIGNED, mayEnd: true, calls: CALLS_OF_WORK });
   const { before, after } = terms.batch ?? {};
   const heard = [terms.backlog, worked, UserFeedback.name, ...[before, after].filter((cause) => cause !== undefined)];
   return (name) => {

@@ -69,7 +69,8 @@ const BUILD_AND_TEST = `
 describe("a shipped process", () => {
   it.each(PROCESSES)("%s has no fault, and its items end", async (name) => {
     const { crew, roles, model } = await teamOf(`process: ${name}`, { seed: 1 });
-    const { faults } = await checkCrew({ roles, model });
+    const { faults, roles: bounds } = await checkCrew({ roles, model });
+    expect(bounds.find((role) => role.name === "Mia")?.calls === 0).toBe(name !== "scrum");
     const { result, delivered } = await played(`process: ${name}`, { seed: 1, items: 5 });
     expect([faults, crew.process?.lead, result.status]).toEqual([[], "Mia", "finished"]);
     expect(delivered.items.map(({ end }) => end !== undefined)).toEqual([true, true, true, true, true]);
