@@ -129,21 +129,21 @@ export class ModelClient {
     return this.#took(await reply, meter);
   }
 
-  async #plainReply({ model, temperature }: Question, messages: readonly ChatMessage[]): Promise<ChatResponse> {
+  async #plainReply({ model, temperature }: Question, messages: readonly ChatMessage[], aside?: boolean): Promise<ChatResponse> {
     const request = { messages: this.#seenBy(messages, model), ...(temperature === undefined ? {} : { temperature }) };
     try {
-      return await this.#chat(model, request);
+      return await this.#chat(model, request, aside);
     } catch (error) {
       const blind = this.#withoutPictures({ model }, request, error);
       if (blind === undefined) throw error;
-      return this.#chat(model, blind);
+      return this.#chat(model, blind, aside);
     }
   }
 
-  async #chat(asked: ChatModel | undefined, request: ChatRequest): Promise<ChatResponse> {
+  async #chat(asked: ChatModel | undefined, request: ChatRequest, aside: boolean | undefined): Promise<ChatResponse> {
     const model = this.#steppedOf(asked);
     const meter = this.tally.begin(model.id);
-    return this.#took(await model.chat(request, { signal: this.#parts.signal, meter, takesCut: true }), meter);
+    return this.#took(await model.chat(request, { signal: this.#parts.signal, meter, takesCut: true, aside }), meter);
   }
 
   #took(reply: ChatResponse, meter: CallTally): ChatResponse {
@@ -207,7 +207,7 @@ export class ModelClient {
     { around, size, needed }: { readonly around: number; readonly size: number; readonly needed: RoomNeeded },
   ): Promise<readonly ChatMessage[]> {
     const { compaction, memory, tell, step } = this.#parts;
-    const ask = (asked: readonly ChatMessage[]): Promise<string> => this.#plainReply({}, asked).then((reply) => reply.content);
+    const ask = (asked: readonly ChatMessage[]): Promise<string> => this.#plainReply({}, asked, true).then((reply) => reply.content);
     const room = needed === "usual" ? compaction.room : Math.min(compaction.room, size) * AFTER_OVERFLOW;
     const [shorter, how] = await compaction.shrink(memory, messages, {
       room,

@@ -179,6 +179,18 @@ const KNOWN_RUNS: Commands = {
     options: [HIRE_FORCE, ...STORED],
     load: async () => (await import("./commands/resume.ts")).retire,
   },
+  "take <id> <name>": {
+    text: "answer yourself what a role would ask its model, until give-back; it starts nothing",
+    args: { id: RUN, name: "a role of the run, which a model plays" },
+    options: [HIRE_FORCE, ...STORED, { by: "" }],
+    load: async () => (await import("./commands/resume.ts")).take,
+  },
+  "give-back <id> <name>": {
+    text: "give a role that was taken back to its model",
+    args: { id: RUN, name: "a role that a person has taken" },
+    options: [HIRE_FORCE, ...STORED],
+    load: async () => (await import("./commands/resume.ts")).giveBack,
+  },
   "replay <id>": {
     text: "repeat a run from its record, without a call, and report the first difference; ends with 1 if there is one",
     args: { id: RUN },

@@ -239,6 +239,7 @@ const COMMON = {
   reuse: option("--reuse <which>", "", { value: ["all", "none"] }),
   to: option("--to <role>", "the role that gets it (default: the roles that watch what a user says)"),
   as: option("--as <name>", ""),
+  by: option("--by <person>", "the person whom the questions of the role name (default: anyone)"),
   determinism: option("--determinism", ""),
   explore: option("--explore", ""),
   ping: option("--ping", "ask the model for one word, which may cost a fraction of a cent"),

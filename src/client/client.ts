@@ -233,6 +233,18 @@ export class RunClient {
     return jsonIn(await this.#send("DELETE", pathOf(runId, "roles", name) + queryOf({ onTeamChange }), { signal }));
   }
 
+  /** Lets a person take a role of a run. @throws UsageError `ROLE_UNKNOWN`, `ROLE_TAKEN` */
+  async takeRole(runId: string, name: string, o: ChangeOptions & { readonly by?: string } = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("takeRole", o, { ...changeOptions, by: kinds.text });
+    return this.#post(pathOf(runId, "roles", name, "player"), terms, { signal });
+  }
+
+  /** Gives a role of a run back to its model. @throws UsageError `ROLE_UNKNOWN`, `ROLE_NOT_TAKEN` */
+  async giveBackRole(runId: string, name: string, o: ChangeOptions = {}): Promise<RunSummary> {
+    const { signal, ...terms } = checked("giveBackRole", o, changeOptions);
+    return this.#post(pathOf(runId, "roles", name, "player"), { ...terms, back: true }, { signal });
+  }
+
   /** Lets no further activation start. @throws UsageError `RUN_INACTIVE` */
   async pause(runId: string, o: CallOptions = {}): Promise<RunSummary> {
     return this.#post(pathOf(runId, "pause"), undefined, checked("pause", o, callOptions));

@@ -102,6 +102,12 @@ export const SignalRequest = ContinueTerms.extend({
     .describe("A signal with the id of one that the run has is not recorded again."),
 });
 
+/** A person takes a role of a run, or gives it back. */
+export const TakeRequest = TeamChangeTerms.extend({
+  by: z.string().min(1).max(200).exactOptional().describe("The name of the person. Default: anyone."),
+  back: z.literal(true).exactOptional().describe("The role is given back to its model."),
+});
+
 /** A role that is to be hired into a run. */
 export const HireRequest = TeamChangeTerms.extend({
   role: z.string().min(1).max(200).describe("The name of a definition of the team: of its roles or its reserve."),

@@ -16,7 +16,7 @@ import { errorFrom } from "../runtime/run-failure.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { recordedResult } from "../team/drive.ts";
 import { answering } from "../team/answering.ts";
-import { hiring, publishing, retiring, type RunCommand } from "../team/publishing.ts";
+import { hiring, publishing, retiring, type RunCommand, taking } from "../team/publishing.ts";
 import type { FollowedRun, LocalRuns, RemoteRequest, RemoteRuns } from "../team/remote-runs.ts";
 import type { Run, RunEntry, RunControls } from "../team/run.ts";
 
@@ -126,6 +126,8 @@ class CommandedRuns implements RemoteRuns {
       }
       case "retire":
         return local.change(id, retiring(command.name));
+      case "take":
+        return local.change(id, taking(command.name, command));
       case "hire": {
         const role = await local.reserve.named(command.role, { runId: id, signal: new AbortController().signal });
         await local.change(id, await hiring(role, command.name));
@@ -164,6 +166,7 @@ const commandSchema: z.ZodType<RunCommand> = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("publish"), message: z.unknown() }),
   z.strictObject({ do: z.literal("hire"), role: text, name: text }),
   z.strictObject({ do: z.literal("retire"), name: text }),
+  z.strictObject({ do: z.literal("take"), name: text, by: text.exactOptional(), back: z.literal(true).exactOptional() }),
   z.strictObject({ do: z.literal("answer"), question: text, answer: z.unknown() }),
   z.strictObject({ do: z.literal("stop"), reason: text }),
   z.strictObject({ do: z.literal("pause") }),

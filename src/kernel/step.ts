@@ -30,6 +30,8 @@ export interface StepSpec {
   readonly fresh?: boolean;
   /** Its name in the run inside this one that asks for it: part of its address. @internal */
   readonly origin?: string;
+  /** A question to a model about what was said, such as a summary: a person who plays the role is not asked it. */
+  readonly aside?: boolean | undefined;
   /** The steps inside it are released in the order asked. Default false: each as soon as it has its answer. */
   readonly ordered?: boolean;
   /** For a question to a person: milliseconds from its first try, or a point in time. No part of the address. */

@@ -30,6 +30,8 @@ export interface CallParts extends TextListener {
   readonly meter?: CallMeter | undefined;
   /** Accept text cut by the length limit, even an empty one, as an answer with `finishReason` "length". Default: it is an error. */
   readonly takesCut?: boolean | undefined;
+  /** As {@link StepSpec.aside}. */
+  readonly aside?: boolean | undefined;
 }
 
 export interface AskInput extends CallParts {
@@ -116,15 +118,13 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
   const request = requestOf(asked, model);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
-  let isLive = false;
-  let recorded: StepTry = { act: "", key: "", try: 1 };
-  const { meter } = parts;
+  let recorded: StepTry | undefined;
+  const { meter, aside } = parts;
   const onRecorded = (by: RecordedTry): void => {
     recorded = by;
     meter?.recorded(by.cost);
   };
-  const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true, onRecorded }, (door) => {
-    isLive = true;
+  const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true, aside, onRecorded }, (door) => {
     const signal = parts.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(parts.signal, door.signal);
     const attempts = meter === undefined ? door.attempts : metered(door.attempts, meter);
     const deps = { ...policy, attempts, signal, onDelta: parts.onDelta, onVoid: parts.onVoid, takesCut: parts.takesCut };
@@ -142,7 +142,7 @@ export async function chatStep(asked: Asked, parts: CallParts, output?: OutputSc
   });
   const loading = loadRepair(reply.content, ...reply.toolCalls.map((call) => call.function.arguments));
   if (loading !== undefined) await loading;
-  if (!isLive && reply.content !== "") streamedText(parts, policy.logger, recorded).send(reply.content);
+  if (recorded !== undefined && reply.content !== "") streamedText(parts, policy.logger, recorded).send(reply.content);
   return reply;
 }
 
@@ -181,6 +181,7 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
 export interface SteppedChatOptions extends ChatOptions, TextListener {
   readonly meter?: CallMeter | undefined;
   readonly takesCut?: boolean | undefined;
+  readonly aside?: boolean | undefined;
 }
 
 /** A model whose calls are recorded steps, with retries, limits and the budget. It does not stream, because a failed try takes its text back. */
@@ -208,7 +209,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
   const { steps, policy } = parts;
   const chat: SteppedModel["chat"] = (request, o) =>
     chatStep(request, {
-      ...{ model, steps, policy, signal: o.signal, takesCut: o.takesCut },
+      ...{ model, steps, policy, signal: o.signal, takesCut: o.takesCut, aside: o.aside },
       ...{ meter: o.meter ?? parts.meter?.(), ...bothOf(parts, o) },
     });
   const stepped: SteppedModel = {

@@ -1,5 +1,6 @@
 import type { RunBounds } from "./run-result.ts";
 import { interruptionBy } from "../kernel/abort.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
@@ -10,10 +11,11 @@ import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Guard } from "../tool/guard.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName } from "../role/role-spec.ts";
-import { type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
+import { assertTakes, type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
 import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
-import type { ChoiceMade, MessagePublished } from "./record/event.ts";
+import type { ChoiceMade, MessagePublished, RoleTaken } from "./record/event.ts";
+import { questionsOf } from "./record/questions.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { isWaitOver, isWait, signalIn, waitsOf } from "./record/signals.ts";
 import { hasMail, isGrave, isSuspicious, roleOf, type RunState } from "./record/run-state.ts";
@@ -175,6 +177,19 @@ export class Engine {
   /** @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` */
   retire(name: string): void {
     this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
+    this.#askModel(name);
+  }
+
+  /** Lets a person answer what a role asks its model, or its model again. @throws UsageError `ROLE_UNKNOWN`, `ROLE_TAKEN`, `ROLE_NOT_TAKEN` */
+  take(role: string, { by, back }: Omit<RoleTaken, "type" | "role">): void {
+    assertTakes(this.#parts.hired, this.state, role, back === true);
+    this.#parts.log.record({ type: "role.taken", role, ...defined({ by, back }) });
+    this.#askModel(role);
+  }
+
+  /** Ends the open questions to a person who has given the role back. */
+  #askModel(name: string): void {
+    for (const { id } of questionsOf(this.state, roleOf(this.state, name), true)) this.#parts.answerer.persons.answer(id, null);
     this.#wake?.();
   }
 
@@ -232,9 +247,10 @@ export class Engine {
     return [...this.state.open].map((name) => roleOf(this.state, name));
   }
 
-  /** True for a role that may continue, because a signal or the clock has ended a wait of it. */
+  /** True for a role that may continue: a signal or the clock has ended a wait of it, or the person whom it asks has given it back. */
   isWoken(role: RoleState): boolean {
     const { clock } = this.#parts;
+    if (questionsOf(this.state, role, true).length > 0) return this.mayAct(role);
     return this.mayAct(role) && waitsOf(role).some((wait) => isWaitOver(this.state, wait, clock.now()));
   }
 

@@ -20,7 +20,7 @@ import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf, RunEvent } from "./record/event.ts";
 import { RunLog } from "./record/run-log.ts";
 import { copyState } from "./record/state-form.ts";
-import type { RunState } from "./record/run-state.ts";
+import { playerOf, type RunState } from "./record/run-state.ts";
 import { Answerer, type AnswererParts } from "./steps/answerer.ts";
 import type { Persons } from "./steps/persons.ts";
 import { loaderOf } from "./edges/edge-policy.ts";
@@ -150,7 +150,8 @@ export class Environment {
       ...parts,
       files: (hash) => this.#log.files.read(hash),
       company: { description: this.description, colleagues: (teamAt) => this.#hired.namesAt(teamAt) },
-      isPlayedByModel: (name, teamAt) => this.#hired.roleAt(name, teamAt)?.human === false,
+      takenBy: (name, teamAt) => playerOf(this.state, name, teamAt),
+      isPlayedByModel: (name, teamAt) => this.#hired.isPlayedByModel(name, teamAt),
     });
   }
 

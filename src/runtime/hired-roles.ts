@@ -8,7 +8,7 @@ import { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredRole, RoleHired, RunStarted } from "./record/event.ts";
 import type { HiredAs, RoleState } from "./record/role-state.ts";
-import { addRoleState, type RunState } from "./record/run-state.ts";
+import { addRoleState, playerOf, type RunState } from "./record/run-state.ts";
 import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening } from "./routing/directory.ts";
 import { type EdgePolicy, matcherOf, namesInEdges } from "./edges/edge-policy.ts";
@@ -73,8 +73,9 @@ export class HiredRoles {
     return there.map(({ name }) => name);
   }
 
-  roleAt(name: string, changes: number): Role | undefined {
-    return this.#state.roles.get(name)?.wasHired(changes) === true ? this.specOf(name)?.role : undefined;
+  isPlayedByModel(name: string, changes: number): boolean {
+    const isOurs = this.#state.roles.get(name)?.wasHired(changes) === true && playerOf(this.#state, name, changes) === undefined;
+    return isOurs && this.specOf(name)?.role.human === false;
   }
 
   /** Loads the code of mode `agent`; undefined if no role uses it. */
@@ -159,21 +160,32 @@ function taken({ name, isHired }: RoleState): UsageError {
   );
 }
 
-export function retirable({ runId, roles }: RunState, name: string): RoleState {
-  const team = [...roles.values()].filter(({ isHired }) => isHired);
-  const role = team.find((member) => member.name === name);
-  if (role === undefined) {
-    const names = listed(
-      team.map((member) => member.name),
-      MAX_NAMES,
-    );
-    const came = roles.has(name) ? `${valueText(name)}, which was retired before` : valueText(name);
-    throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role of run ${runId}, got ${came}. There are: ${names}.`);
-  }
-  if (team.length > 1) return role;
+function memberOf({ runId, roles }: RunState, name: string): RoleState {
+  const role = roles.get(name);
+  if (role?.isHired === true) return role;
+  const team = [...roles.values()].flatMap((member) => (member.isHired ? [member.name] : []));
+  const came = role === undefined ? valueText(name) : `${valueText(name)}, which was retired before`;
+  throw new UsageError("ROLE_UNKNOWN", `Expected the name of a role of run ${runId}, got ${came}. There are: ${listed(team, MAX_NAMES)}.`);
+}
+
+/** @throws UsageError `ROLE_UNKNOWN`, `ROLE_TAKEN`; `ROLE_NOT_TAKEN` for a role to give back that nobody has taken */
+export function assertTakes(hired: HiredRoles, state: RunState, name: string, back: boolean): void {
+  memberOf(state, name);
+  const taken = playerOf(state, name);
+  const isHuman = hired.specOf(name)?.role.human === true;
+  if (back ? taken !== undefined : taken === undefined && !isHuman) return;
+  const wanted = `Expected a role that ${back ? "a person has taken" : "a model plays"}, got ${name}, which`;
+  if (back) throw new UsageError("ROLE_NOT_TAKEN", `${wanted} nobody has taken. Take it first.`);
+  const way = taken === undefined ? "a person plays in every run (human: true)" : `${taken.by ?? "a person"} has taken`;
+  throw new UsageError("ROLE_TAKEN", `${wanted} ${way}. Answer its questions${taken === undefined ? "" : ", or give it back first"}.`);
+}
+
+export function retirable(state: RunState, name: string): RoleState {
+  const role = memberOf(state, name);
+  if ([...state.roles.values()].some((other) => other.isHired && other !== role)) return role;
   throw new UsageError(
     "ROLES_NONE",
-    `Expected run ${runId} to keep a role, but ${name} is its last. Hire another before, or stop the run.`,
+    `Expected run ${state.runId} to keep a role, but ${name} is its last. Hire another before, or stop the run.`,
   );
 }
 

@@ -17,13 +17,14 @@ import {
   ServedTeam,
   SignalRequest,
   StartRequest,
+  TakeRequest,
   TeamChangeTerms,
 } from "../client/wire.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { adviceOn } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import type { MessageFile } from "../message/file.ts";
 import { type Journal, newestRuns, readEvents, type RunInfo } from "../runtime/record/journal.ts";
 import { filesIn, keptFile } from "../runtime/record/run-files.ts";
@@ -196,6 +197,22 @@ export const ROUTES: readonly Route[] = [
     response: SUMMARY,
     answer: async ({ runs }, { account, runId, params, query }) => {
       await runs.change(account, runId, query as TeamChangeTerms, (team, o) => team.retireFrom(runId, params["name"] ?? "", o));
+      return json(await runs.summaries.of(runId));
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/runs/:id/roles/:name/player",
+    name: "takeRole",
+    summary: "Lets a person take a role, whose questions to its model go to that person, or gives it back.",
+    body: TakeRequest,
+    isBodyOptional: true,
+    response: SUMMARY,
+    answer: async ({ runs }, { account, runId, params: { name = "" }, body }) => {
+      const { back, onTeamChange, ...by } = body as z.infer<typeof TakeRequest>;
+      await runs.change(account, runId, defined({ onTeamChange }), (team, o) =>
+        back === true ? team.giveBackRole(runId, name, o) : team.takeRole(runId, name, { ...o, ...by }),
+      );
       return json(await runs.summaries.of(runId));
     },
   },

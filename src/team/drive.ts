@@ -151,7 +151,7 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
 function untilNews({ controls: { signal } }: Drive, environment: Environment): Promise<void> {
   const { engine } = environment;
   return new Promise((resolve) => {
-    const leave = (["message", "role.hired", "role.retired"] as const).map((type) => environment.on(type, () => left()));
+    const leave = (["message", "role.hired", "role.retired", "role.taken"] as const).map((type) => environment.on(type, () => left()));
     leave.push(
       onAbort(signal, () => left()),
       engine.whenDue(engine.openRoles, () => left()),

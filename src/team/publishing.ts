@@ -44,6 +44,7 @@ export type RunCommand =
   | { readonly do: "publish"; readonly message: unknown }
   | { readonly do: "hire"; readonly role: string; readonly name: string }
   | { readonly do: "retire"; readonly name: string }
+  | { readonly do: "take"; readonly name: string; readonly by?: string; readonly back?: true }
   | { readonly do: "answer"; readonly question: string; readonly answer: unknown }
   | { readonly do: "stop"; readonly reason: string }
   | { readonly do: "pause" }
@@ -54,7 +55,7 @@ export interface ChangedRun {
   readonly isOver: () => boolean;
 }
 
-/** A change of a run from outside: a message, a hire or a retirement. */
+/** A change of a run from outside: a message, a hire, a retirement, or who plays a role. */
 export interface RunChange<T> {
   /** Resolves when the change is recorded. It records synchronously, because later the run may have ended. */
   make(environment: Environment, run: ChangedRun): Promise<T>;
@@ -127,6 +128,21 @@ export function retiring(name: string): RunChange<void> {
       await environment.log.durable();
     },
     command: () => ({ do: "retire", name }),
+    result: () => undefined,
+  };
+}
+
+/** The change by which a person takes a role, or gives it back. */
+export function taking(name: string, o: { readonly by?: string; readonly back?: true }): RunChange<void> {
+  takes(o.back === true ? "giveBackRole" : "takeRole", "name", name, aText);
+  if (o.by?.trim() === "")
+    throw new UsageError("OPTION_INVALID", "Expected the name of a person in `by`, got none. Leave it out for anyone.");
+  return {
+    async make(environment) {
+      environment.engine.take(name, o);
+      await environment.log.durable();
+    },
+    command: () => ({ do: "take", name, ...o }),
     result: () => undefined,
   };
 }

@@ -14,7 +14,7 @@ import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { Action } from "../role/action.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole } from "../role/role-parts.ts";
-import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt } from "./publishing.ts";
+import { checkedNews, hiring, publishing, retiring, type RunChange, type RunCommand, type RunReceipt, taking } from "./publishing.ts";
 import type { Runs } from "./runs.ts";
 import { changeOptions, hireOptions, type RunChangeOptions } from "./team-options.ts";
 
@@ -260,6 +260,25 @@ export class Run implements AsyncIterable<RunEvent> {
     await this.change(retiring(name), o);
   }
 
+  /**
+   * Lets a person take a role, `by` name or anyone: until {@link Run.giveBackRole}, what the role asks its model is a question to that person. An
+   * activation under way learns of it with its next answer. Words end the work of an agent, and the JSON of a call goes on with it.
+   *
+   * @throws UsageError `ROLE_UNKNOWN`; `ROLE_TAKEN` for a role that a person plays already; `OPTION_INVALID`, `REPLAY_FIXED`
+   * @throws JournalError as {@link Run.publish}
+   */
+  async takeRole(name: string, o: RunChangeOptions & { readonly by?: string } = {}): Promise<void> {
+    checkKnownOptions("takeRole", o, handleTakeOptions);
+    const { by, ...more } = o;
+    await this.change(taking(name, by === undefined ? {} : { by }), more);
+  }
+
+  /** Gives a role back to its model, which is asked what is open. @throws UsageError `ROLE_NOT_TAKEN`, and as {@link Run.takeRole} */
+  async giveBackRole(name: string, o: RunChangeOptions = {}): Promise<void> {
+    checkKnownOptions("giveBackRole", o, changeOptions);
+    await this.change(taking(name, { back: true }), o);
+  }
+
   /** @throws UsageError `REPLAY_FIXED` */
   #changeable(): Runs {
     if (this.#host !== undefined) return this.#host;
@@ -363,4 +382,5 @@ export class Run implements AsyncIterable<RunEvent> {
 }
 
 const { signal: _signal, ...handleHireOptions } = hireOptions;
+const handleTakeOptions = { ...changeOptions, by: kinds.text };
 const handleSignalOptions = { ...changeOptions, id: kinds.text };

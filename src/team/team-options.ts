@@ -198,7 +198,7 @@ export interface RunChangeOptions {
 
 export const changeOptions: Known<RunChangeOptions> = { onTeamChange };
 
-/** Options of a change of a run from outside: a message, a hire or a retirement. */
+/** Options of a change of a run from outside: a message, a hire, a retirement, or who plays a role. */
 export interface SendOptions extends RunChangeOptions {
   readonly signal?: AbortSignal;
 }

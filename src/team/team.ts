@@ -25,7 +25,7 @@ import { memoryJournal } from "../runtime/record/memory-journal.ts";
 import { poolsFor } from "./bounds.ts";
 import type { TeamParts, TeamRun } from "./drive.ts";
 import type { Forgotten, TeamForgetOptions } from "./forget.ts";
-import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt } from "./publishing.ts";
+import { checkedNews, hiring, isSameMessage, openingMessage, publishing, retiring, type RunReceipt, taking } from "./publishing.ts";
 import { Conversation, conversationOptions, type ConversationOptions } from "./conversation.ts";
 import { answering, isGiven } from "./answering.ts";
 import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
@@ -236,6 +236,19 @@ export class Team {
   async retireFrom(runId: string, name: string, o: SendOptions = {}): Promise<void> {
     checkKnownOptions("retireFrom", o, sendOptions);
     await this.#runs.change(runId, retiring(name), o);
+  }
+
+  /** Lets a person take a role of a run of the journal. It starts nothing. @throws as {@link Run.takeRole} and {@link Team.send} */
+  async takeRole(runId: string, name: string, o: SendOptions & { readonly by?: string } = {}): Promise<void> {
+    checkKnownOptions("takeRole", o, { ...sendOptions, by: kinds.text });
+    const { by, ...more } = o;
+    await this.#runs.change(runId, taking(name, by === undefined ? {} : { by }), more);
+  }
+
+  /** Gives a role of a run of the journal back. @throws as {@link Run.giveBackRole} and {@link Team.send} */
+  async giveBackRole(runId: string, name: string, o: SendOptions = {}): Promise<void> {
+    checkKnownOptions("giveBackRole", o, sendOptions);
+    await this.#runs.change(runId, taking(name, { back: true }), o);
   }
 
   /**

@@ -136,6 +136,8 @@ describe("events", () => {
           return event.roles.map(({ name }) => name).join();
         case "role.retired":
           return `${event.role} ${event.keeps}`;
+        case "role.taken":
+          return `${event.role} ${event.by ?? ""} ${String(event.back)}`;
         case "run.resumed":
           return String(event.uncertain.length);
         case "run.settled":

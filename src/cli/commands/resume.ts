@@ -357,6 +357,21 @@ export function retire(session: Session, flags: Flags, id: string, name: string)
   });
 }
 
+/** Lets a person take a role, or gives it back, also in a run that another process drives. */
+export function take(session: Session, flags: Flags, id: string, name: string, back?: string): Promise<void> {
+  return withRun(session, flags, id, async (store, runId) => {
+    const team = await teamOf(session, store, await loadRun(store.journal, runId, session.interruptions), flags);
+    const [o, { by }, isBack] = [onChange(flags), flags, back !== undefined];
+    await (isBack ? team.giveBackRole(runId, name, o) : team.takeRole(runId, name, by === undefined ? o : { ...o, by }));
+    const text = `What ${shown(name, 60)} asks its model is now a question to ${isBack ? "its model again" : "a person"}.`;
+    await report(session, text, { type: isBack ? "given back" : "taken", runId, name });
+  });
+}
+
+export function giveBack(session: Session, flags: Flags, id: string, name: string): Promise<void> {
+  return take(session, flags, id, name, "back");
+}
+
 function onChange({ force }: Flags): { readonly onTeamChange: "continue" | "refuse" } {
   return { onTeamChange: force === true ? "continue" : "refuse" };
 }

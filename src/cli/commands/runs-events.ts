@@ -78,6 +78,8 @@ function eventText(event: RunEvent): string {
       return `${event.id === undefined ? "" : `${shown(event.id, 80)} to `}${shown(event.role, 40)} ${event.fate}`;
     case "role.hired":
       return event.roles.map(({ name }) => shown(name, 40)).join(", ");
+    case "role.taken":
+      return `${shown(event.role, 80)}${event.back === true ? " given back" : event.by === undefined ? "" : ` by ${shown(event.by, 80)}`}`;
     case "role.retired":
       return shown(event.role, 80);
     case "run.resumed":

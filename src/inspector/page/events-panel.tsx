@@ -84,6 +84,8 @@ function textOf(event: RunEvent): string {
       return event.id === undefined ? `${event.role} ${event.fate}` : `${event.id} to ${event.role}: ${event.fate}`;
     case "role.hired":
       return namesOf(event);
+    case "role.taken":
+      return `${event.role}${event.back === true ? " is given back" : event.by === undefined ? "" : ` by ${event.by}`}`;
     case "role.retired":
       return event.role;
     case "run.resumed":

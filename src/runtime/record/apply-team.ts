@@ -1,8 +1,8 @@
 import { lose, timeOf } from "./apply-steps.ts";
 import { measureMailboxes } from "./delivery.ts";
-import type { HiredRole, RoleHired, RoleRetired } from "./event.ts";
+import type { HiredRole, RoleHired, RoleRetired, RoleTaken } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
-import { addRoleState, damaged, roleOf, type RunState } from "./run-state.ts";
+import { addRoleState, damaged, playerOf, roleOf, type RunState } from "./run-state.ts";
 import { read } from "./turn-count.ts";
 
 /** Applies hires during the run. A retired role returns with its memory and its state. */
@@ -27,6 +27,7 @@ export function retire(state: RunState, event: RoleRetired): void {
   if (!role.isHired) throw damaged(`role ${name} was retired and did not belong to the team`);
   if (keeps > role.waiting) throw damaged(`role ${name} was retired with ${keeps} messages of ${role.waiting}`);
   state.teamChanges += 1;
+  if (playerOf(state, name) !== undefined) state.players.set(name, [...(state.players.get(name) ?? []), { at: state.teamChanges }]);
   role.leave(state.teamChanges);
   state.team = state.team.filter((hired) => hired.name !== name);
   if (keeps === 0) {
@@ -39,6 +40,15 @@ export function retire(state: RunState, event: RoleRetired): void {
   role.refill(left.slice(0, keeps));
   if (keeps === 0) leaveLine(state, role);
   for (const message of left.slice(keeps)) state.dead.push({ message, reason: { kind: "retired", role: name } });
+}
+
+/** Applies that a person takes a role, or gives it back. Its activation under way learns of it as of a hire. */
+export function take(state: RunState, { role, by, back }: RoleTaken): void {
+  const isTaken = playerOf(state, role) !== undefined;
+  if (isTaken !== (back === true) || !roleOf(state, role).isHired)
+    throw damaged(`role ${role} was ${back === true ? "given back" : "taken"} and could not be`);
+  state.teamChanges += 1;
+  state.players.set(role, [...(state.players.get(role) ?? []), { at: state.teamChanges, by }]);
 }
 
 /** The roles of the present round are the first ones with mail. */

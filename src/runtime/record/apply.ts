@@ -1,6 +1,7 @@
 import { anEvent } from "./journal.ts";
 import { iterable, takes } from "../../kernel/argument.ts";
 import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
+import { defined } from "../../kernel/value-kind.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Message } from "../../message/message.ts";
@@ -9,7 +10,7 @@ import { termsOf } from "../schedulers/scheduler.ts";
 import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf, spentInside } from "./apply-steps.ts";
 import { choose } from "./apply-choice.ts";
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
-import { hire, retire, takeBack } from "./apply-team.ts";
+import { hire, retire, take, takeBack } from "./apply-team.ts";
 import { damaged, isFinished, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
 import { measureMailboxes, send } from "./delivery.ts";
 import {
@@ -122,6 +123,8 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
       return hire(state, event);
     case "role.retired":
       return retire(state, event);
+    case "role.taken":
+      return take(state, event);
     case "run.resumed":
       return resume(state, event);
     case "run.settled":
@@ -173,13 +176,7 @@ function publish(state: RunState, event: MessagePublished): void {
 }
 
 function sentIn({ message, to, dead, dropped, due, faults }: MessagePublished): Sent {
-  return {
-    ...{ message, to },
-    ...(dead === undefined ? {} : { dead }),
-    ...(dropped === undefined ? {} : { dropped }),
-    ...(due === undefined ? {} : { due }),
-    ...(faults === undefined ? {} : { faults }),
-  };
+  return { message, to, ...defined({ dead, dropped, due, faults }) };
 }
 
 function resume(state: RunState, event: RunResumed): void {

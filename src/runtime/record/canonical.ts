@@ -106,6 +106,8 @@ class CanonicalLog {
         return this.#push(-1, [{ type: event.type, fate: event.fate, role: event.role, id: event.id && this.#nameOf(event.id) }]);
       case "role.retired":
         return this.#push(-1, [{ type: event.type, role: event.role, keeps: event.keeps }]);
+      case "role.taken":
+        return this.#push(-1, [{ type: event.type, role: event.role, by: event.by, back: event.back }]);
       default:
         return;
     }

@@ -322,6 +322,8 @@ const closings = ({ bounds, cause, error, hiredRole, number, settled, status, te
     /** The messages that the activation under way had taken: it ends and takes effect. 0: none, or one that is given up, with its messages. */
     keeps: whole,
   },
+  /** A person took a role: what it asks its model goes to that person, until it is given `back`. */
+  "role.taken": { role: text, by: text.exactOptional(), back: yes },
   "run.resumed": {
     /** Left out after a recorded end. */
     cause: cause.exactOptional(),

@@ -47,6 +47,7 @@ export type ClockAdvanced = BodyOf<"clock.advanced">;
 export type ChoiceMade = BodyOf<"choice.made">;
 export type RoleHired = BodyOf<"role.hired">;
 export type RoleRetired = BodyOf<"role.retired">;
+export type RoleTaken = BodyOf<"role.taken">;
 export type RunSettled = BodyOf<"run.settled">;
 export type RunEnded = BodyOf<"run.ended">;
 
@@ -127,6 +128,7 @@ export const EVENT_TYPES = [
   "choice.made",
   "role.hired",
   "role.retired",
+  "role.taken",
   "run.resumed",
   "run.settled",
   "run.ended",

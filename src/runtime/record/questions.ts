@@ -3,7 +3,8 @@ import type { Json, JsonObject } from "../../kernel/json.ts";
 import { isRecord, isText } from "../../kernel/value-kind.ts";
 import { permissionForm } from "../../tool/approval.ts";
 import { isQuestionForm, type QuestionForm } from "../../tool/question-form.ts";
-import { roleOf, type RunState } from "./run-state.ts";
+import type { RoleState } from "./role-state.ts";
+import { playerOf, roleOf, type RunState } from "./run-state.ts";
 import type { RunEvent, StepStarted } from "./event.ts";
 import { stepId } from "../steps/step-requests.ts";
 
@@ -41,11 +42,22 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   // A question without words cannot be answered.
   if (state.erased) return [];
   const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
-  return asking.flatMap((role) =>
-    [...(role.open?.steps.values() ?? [])]
-      .filter(({ started, outcome }) => started.kind === "human" && outcome === undefined)
-      .map(({ started }) => questionOf(state.runId, started)),
-  );
+  return asking.flatMap((role) => questionsOf(state, role));
+}
+
+/** Returns the open questions of a role: those to persons, or those to a person who has given the role back, which its model is to answer. */
+export function questionsOf(state: RunState, role: RoleState, areGivenBack: boolean = false): readonly RecordedQuestion[] {
+  const isLeft = playerOf(state, role.name) === undefined;
+  return [...(role.open?.steps.values() ?? [])]
+    .filter(({ started, outcome }) => started.kind === "human" && outcome === undefined && areGivenBack === (isLeft && isToPlayer(started)))
+    .map(({ started }) => questionOf(state.runId, started));
+}
+
+/** Shown beside the request of a question to the person who has taken a role. The record of an enclosing run does not have it. */
+export const TO_PLAYER = { player: true } as const;
+
+export function isToPlayer({ request }: Pick<StepStarted, "request">): boolean {
+  return isRecord(request) && request["player"] === true;
 }
 
 export function plainQuestion({ act: _act, key: _key, try: _try, ...question }: RecordedQuestion): PendingQuestion {

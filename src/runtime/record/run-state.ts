@@ -97,8 +97,10 @@ export class RunState {
   phase: RunPhase = { phase: "running" };
   /** The present team, as it was recorded. */
   team: readonly HiredRole[] = [];
-  /** Number of events that hired or retired roles during the run. */
+  /** Number of events that hired, retired or took roles during the run, or gave them back. */
   teamChanges: number = 0;
+  /** The team changes by which persons took roles and gave them back, alternating, by the names of the roles. */
+  readonly players: Map<string, readonly { readonly at: number; readonly by?: string | undefined }[]> = new Map();
   /** Every role that was ever hired. */
   readonly roles: Map<string, RoleState> = new Map();
   readonly ready: ReadyRoles = new ReadyRoles();
@@ -271,6 +273,12 @@ export function roundsLeftOf(state: RunState, rounds: number): () => number {
 
 export function damaged(what: string, cause?: unknown): JournalError {
   return new JournalError("JOURNAL_DAMAGED", `Expected a consistent record of a run, got one that contradicts itself: ${what}.`, { cause });
+}
+
+/** Returns the person who had taken a role after so many team changes; undefined if its own model played it. */
+export function playerOf({ players }: RunState, role: string, teamAt: number = Infinity): { readonly by?: string | undefined } | undefined {
+  const changes = (players.get(role) ?? []).filter(({ at }) => at <= teamAt);
+  return changes.length % 2 === 1 ? changes.at(-1) : undefined;
 }
 
 /** @throws JournalError `JOURNAL_DAMAGED` when the run never hired a role of that name. */

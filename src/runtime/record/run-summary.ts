@@ -5,6 +5,7 @@ import { settledMore } from "./lost-tries.ts";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Scope } from "../../kernel/scope.ts";
 import { signalIn } from "./signals.ts";
+import { isToPlayer } from "./questions.ts";
 import { roleNameIn } from "./role-state.ts";
 import type { PendingQuestion } from "./questions.ts";
 
@@ -157,6 +158,11 @@ export class TallyFold {
         return this.#hire(event.roles);
       case "role.retired":
         return this.#retire(event);
+      case "role.taken":
+        for (const [name, { act, question }] of this.#steps)
+          if (event.back === true && roleNameIn(act) === event.role && question !== undefined && isToPlayer(question))
+            this.#steps.delete(name);
+        return;
       case "run.resumed":
         this.#hire(event.roles ?? []);
         for (const step of this.#steps.values()) this.#settleAtHold(step);

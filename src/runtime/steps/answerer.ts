@@ -15,12 +15,13 @@ import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type DeltaInfo, type TextListener } from "../../model/streamed-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
-import type { RunState } from "../record/run-state.ts";
+import type { playerOf, RunState } from "../record/run-state.ts";
 import type { HumanPort } from "../../tool/approval.ts";
 import type { Hand } from "../../kernel/handed-out.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { AnyHumanAsk, Human } from "../../role/human.ts";
 import { Persons } from "./persons.ts";
+import type { ModelRequest } from "./taken-role.ts";
 
 export interface AnswererParts {
   readonly model?: ChatModel;
@@ -36,6 +37,8 @@ export interface AnswererParts {
   readonly company: { readonly description: string; colleagues(teamAt: number): readonly string[] };
   /** The signals that no wait has taken. */
   readonly signals: RunState["signals"];
+  /** The person who has taken a role, as of so many team changes; undefined if nobody has. Default: now. */
+  readonly takenBy: (name: string, teamAt?: number) => ReturnType<typeof playerOf>;
   /** True if no person plays the role, and the team has it after `teamAt` team changes. */
   readonly isPlayedByModel: (name: string, teamAt: number) => boolean;
   readonly tell: Tell;
@@ -86,9 +89,21 @@ export class Answerer {
     this.policy = policyWithin(above, this.#policy);
   }
 
-  async ask({ steps, asker, prompt, options, remembered = [] }: ActivationQuestion): Promise<unknown> {
+  /** Returns the steps of a role: while a person has taken it, that person is asked in place of its models. */
+  played(steps: StepPort, asker: Asker): StepPort {
+    const step: StepPort["step"] = (spec, effect) => {
+      const taken = spec.kind === "model" && spec.aside !== true ? this.#parts.takenBy(asker.role.name, asker.teamAt) : undefined;
+      if (taken === undefined) return steps.step(spec, effect);
+      const reply = this.persons.reply(steps, asker.role, spec.request as ModelRequest, taken.by);
+      return reply.then((given) => (given as Awaited<ReturnType<typeof effect>> | undefined) ?? steps.step(spec, effect));
+    };
+    return { step };
+  }
+
+  async ask({ steps: given, asker, prompt, options, remembered = [] }: ActivationQuestion): Promise<unknown> {
     const { spec, role, introduction } = asker;
     const { system, images, temperature, maxTokens, schema } = options;
+    const steps = this.played(given, asker);
     if (spec.role.human) return this.persons.askPlayer(steps, role, prompt, schema);
     const messages: readonly ChatMessage[] = [
       { role: "system", content: system === undefined ? introduction : `${introduction}\n\n${system}` },

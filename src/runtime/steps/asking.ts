@@ -128,9 +128,10 @@ export class Asking {
   #step<T>(spec: StepSpec, effect: HandingEffect<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
     const nesting = (this.#nesting ??= nestingOf(this.#turn.started.act));
-    return this.#turn.steps.step(spec, (door) =>
-      nesting.begin(() => awaitingAll(stepName(spec), door, effect, (what) => this.#turn.warnOfLost(what))),
-    );
+    const { steps, tools } = this.#turn;
+    return tools.answerer
+      .played(steps, this.#asker)
+      .step(spec, (door) => nesting.begin(() => awaitingAll(stepName(spec), door, effect, (what) => this.#turn.warnOfLost(what))));
   }
 
   #remembering(): Recollection | undefined {

@@ -4,16 +4,18 @@ import { stopSignal, withTimeout } from "../../kernel/abort.ts";
 import { OutputError, StepError, TimeoutError, TroupeError, UsageError, WaitingError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RecordedTry, StepDoor, StepPort } from "../../kernel/step.ts";
-import { isRecord } from "../../kernel/value-kind.ts";
+import { defined, isRecord } from "../../kernel/value-kind.ts";
+import type { ChatResponse } from "../../model/chat-model.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { ReadyWait } from "../../role/wait.ts";
 import type { RoleCard } from "../../role/context.ts";
-import { questionIn } from "../record/questions.ts";
+import { questionIn, TO_PLAYER } from "../record/questions.ts";
 import { signalIn, signalsFor } from "../record/signals.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import type { Asker, AnswererParts } from "./answerer.ts";
 import { checkAnswer, faultsText, type QuestionForm } from "../../tool/question-form.ts";
+import { type ModelRequest, questionFor, replyOf } from "./taken-role.ts";
 
 const MAX_TRIES = 3;
 
@@ -30,7 +32,7 @@ type Asked = Pick<StepDoor, "key" | "signal" | "deadline" | "attempts">;
  * Persons.H5 (`wait`) a wait takes the oldest kept signal that fits; two waits under way take two.
  */
 export class Persons {
-  readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel" | "signals">;
+  readonly #parts: Pick<AnswererParts, "human" | "clock" | "isPlayedByModel" | "takenBy" | "signals">;
   /** Takes the answer to each question that is being asked, by its id. */
   readonly #asked = new Map<string, (answer: Json) => void>();
   /** The waits that have taken a signal, by its id: their answers are recorded in a moment. */
@@ -98,6 +100,19 @@ export class Persons {
   askPlayer(steps: StepPort, card: RoleCard, prompt: string, schema: z.ZodType | undefined): Promise<unknown> {
     if (schema === undefined) return this.#step(steps, card, { question: prompt }, undefined);
     return this.#typed(steps, card, { question: prompt, form: fieldsForm(schema) }, schema, undefined);
+  }
+
+  /** Asks the person who has taken a role what it asks its model. Undefined if the role is given back before the answer: it is recorded as null. */
+  async reply(steps: StepPort, { name: role }: RoleCard, asked: ModelRequest, to: string | undefined): Promise<ChatResponse | undefined> {
+    const { question: text, form: whole } = questionFor(asked);
+    const { form, shown } = recordedForm(whole);
+    const request = { role, question: text, form, ...defined({ to }) };
+    const spec = { kind: "human", name: "ask", request, shown: { ...shown, ...TO_PLAYER } };
+    const answer: Json = await steps.step(spec, async (door) => {
+      if (this.#parts.takenBy(role) === undefined) return null;
+      return this.#answerOf({ id: door.key, text, role, ...defined({ to, form: whole }) }, door);
+    });
+    return answer === null ? undefined : replyOf(asked, answer);
   }
 
   /** Asks until the answer fits the schema, because the form does not have all rules of the schema. */
