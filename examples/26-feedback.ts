@@ -1,4 +1,4 @@
-// A user says more to a run, while it works and after its end, and a role comes and goes. All of it is recorded; a finished run goes on.
+// A user says more to a run, while it works and after its end, a role comes and goes, and a person takes one. All of it is recorded; a finished run goes on.
 import { createMessage, defineAction, defineRole, memoryJournal, Team, UserFeedback, UserRequirement } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
@@ -20,6 +20,7 @@ const model = scriptedModel([
   "Blue sea.",
   "A blue wave.",
   "A blue whale.",
+  "Whale.",
 ]);
 const team = new Team({ roles: [writer], model, journal });
 // #endregion
@@ -48,4 +49,15 @@ await run.hire(critic);
 console.log((await team.resume("sea", { add: ["add a wave"] }).result).output?.content); // A blue wave. It has 3 words.
 await run.retire("Cora");
 console.log((await team.resume("sea", { add: ["no, a whale"] }).result).output?.content); // A blue whale.
+// #endregion
+
+// #region take
+await run.takeRole("Wim", { by: "Ada" }); // from now on Ada is asked what Wim would ask its model
+const asked = await team.resume("sea", { add: ["add a boat"] }).result;
+const [question] = asked.questions; // without a `human` of the team it waits for her
+console.log(asked.status, question?.to, question?.text); // waiting Ada Change your line as the user says: add a boat
+const answered = await (await team.answer("sea", question?.id ?? "", "A whale below a boat.")).result;
+console.log(answered.output?.content); // A whale below a boat.
+await run.giveBackRole("Wim");
+console.log((await team.resume("sea", { add: ["one word"] }).result).output?.content); // Whale.
 // #endregion

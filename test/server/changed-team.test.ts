@@ -52,6 +52,8 @@ const doors: readonly (readonly [
   ["publish", "hello", nothing, (client, o) => client.publish("table", "more", o)],
   ["hire", "hello", nothing, (client, o) => client.hire("table", "Spare", o)],
   ["retire", "hello", ({ client }) => client.hire("table", "Spare"), (client, o) => client.retire("table", "Spare", o)],
+  ["takeRole", "hello", nothing, (client, o) => client.takeRole("table", "Bot", o)],
+  ["giveBackRole", "hello", ({ client }) => client.takeRole("table", "Bot"), (client, o) => client.giveBackRole("table", "Bot", o)],
   ["answer", "ask", nothing, async (client, o) => client.answer("table", (await client.read("table")).questions?.[0]?.id ?? "", "that", o)],
 ];
 

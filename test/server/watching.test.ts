@@ -170,6 +170,7 @@ describe("a watcher of a run", () => {
     for (const [change, type] of [
       [() => client.publish(id, "two"), "message"],
       [() => client.hire(id, "Wanda"), "role.hired"],
+      [() => client.takeRole(id, "Wanda"), "role.taken"],
       [() => client.retire(id, "Wanda"), "role.retired"],
     ] as const) {
       // The stream waits.

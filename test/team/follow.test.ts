@@ -234,11 +234,13 @@ describe("a run that another living process owns", () => {
     await run.started;
     await run.hire(spare, { name: "Sue" });
     await expect(run.hire(listener("Stranger"))).rejects.toMatchObject({ code: "ROLE_UNKNOWN" });
+    await team.takeRole("r", "Sue", { by: "Cleo" });
+    await run.giveBackRole("Sue");
     await team.retireFrom("r", "Sue");
     await expect(run.retire("Sue")).rejects.toMatchObject({ code: "ROLE_UNKNOWN" });
     work.letGo("well");
     await owned.result;
-    expect(typesOf(await eventsOf(there.shared, "r")).filter((type) => type.startsWith("role."))).toEqual(["role.hired", "role.retired"]);
+    expect(typesOf(await eventsOf(there.shared, "r")).filter((type) => type.startsWith("role."))).toEqual(["role.hired", "role.taken", "role.taken", "role.retired"]);
   });
 
   test("continues here when its owner dies", async () => {

@@ -339,6 +339,8 @@ export const core: Readonly<Record<string, Door>> = {
   "Team.send": () => ["r", aMessageOr(), { signal: is.signal(), onTeamChange: "refuse" }],
   "Team.hireInto": () => ["r", or("Bob", 5, null, {}, [5]), { signal: is.signal(), onTeamChange: "refuse", name: "n" }],
   "Team.retireFrom": () => ["r", "Ada", { signal: is.signal(), onTeamChange: "refuse" }],
+  "Team.takeRole": () => ["r", "Ada", { signal: is.signal(), onTeamChange: "refuse", by: "Cleo" }],
+  "Team.giveBackRole": () => ["r", "Ada", { signal: is.signal(), onTeamChange: "refuse" }],
   "Team.settle": () => ["r", { cost: 5, olderThan: 5, signal: is.signal() }],
   "Team.answer": () => ["r", "q", any("x"), going()],
   "Team.signal": () => ["r", "n", any("x"), { ...going(), id: "i" }],
@@ -361,6 +363,8 @@ export const core: Readonly<Record<string, Door>> = {
   "Run.signal": () => ["n", any("x"), { onTeamChange: "refuse", id: "i" }],
   "Run.hire": () => [whole(role("Bob")), { onTeamChange: "refuse", name: "n" }],
   "Run.retire": () => ["Ada", { onTeamChange: "refuse" }],
+  "Run.takeRole": () => ["Ada", { onTeamChange: "refuse", by: "Cleo" }],
+  "Run.giveBackRole": () => ["Ada", { onTeamChange: "refuse" }],
   "Run.stop": () => ["why"],
   checkKnownOptions: () => ["f", {}, or({}, 5, "x", null)],
 };
