@@ -49,7 +49,7 @@ export function workersOf(role: RoleDescription, definition: Role): readonly Wor
       starts: on,
       needs,
       actions: [action],
-      says: [ended(sayingOf(action))],
+      says: sayingsIn(action).map(ended),
     }));
   }
   const { name, watch, actions } = role;
@@ -60,17 +60,21 @@ function sayingsOf(role: RoleDescription): readonly Saying[] {
   const { actions, mode, name, isPlain } = role;
   const [first] = actions;
   if (!isPlain) return [...new Set([name, ...actions.map((action) => action.name)])].map((cause) => ({ ...OF_CODE, cause }));
-  if (mode === "agent") return [first === undefined ? { cause: name, to: undefined, limit: undefined, mayEnd: false } : sayingOf(first)];
-  if (mode === "by_order") return actions.slice(-1).map(sayingOf);
-  return actions.map(sayingOf);
+  if (mode === "agent") return first === undefined ? [{ cause: name, to: undefined, limit: undefined, mayEnd: false }] : sayingsIn(first);
+  return (mode === "by_order" ? actions.slice(-1) : actions).flatMap(sayingsIn);
 }
 
-function sayingOf(action: Action): Saying {
+/** What an action says, and what it says to those to whom it escalates. */
+function sayingsIn(action: Action): readonly Saying[] {
   const declared = declaredTraits(action);
-  if (declared !== undefined) return { cause: action.name, to: declared.sendTo, limit: declared.limit, mayEnd: declared.mayEnd };
+  if (declared !== undefined) {
+    const { sendTo, limit, mayEnd, escalatesTo } = declared;
+    const said = { cause: action.name, to: sendTo, limit, mayEnd };
+    return escalatesTo === undefined ? [said] : [said, { ...said, to: escalatesTo, limit: limit === undefined ? undefined : limit + 1 }];
+  }
   const isCode = action.run !== Action.prototype.run;
   const to = action.sendTo === undefined ? undefined : "any";
-  return { cause: action.name, to, limit: undefined, mayEnd: isCode || to === "any" };
+  return [{ cause: action.name, to, limit: undefined, mayEnd: isCode || to === "any" }];
 }
 
 /** @param rounds in each of which a role acts at most once */

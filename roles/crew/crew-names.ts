@@ -162,11 +162,17 @@ function checkUnique(roles: readonly PlacedRole[], report: Report): void {
 }
 
 function checkMeetings(meetings: readonly CrewMeeting[], roles: readonly CrewRole[], causes: readonly string[], report: Report): void {
-  const known = roles.filter((role) => modeOf(role) === "by_cause" && role.tools === undefined).map(({ name }) => name);
+  const names = roles.map(({ name }) => name);
+  const able = roles.filter(({ tools, checks, mode = "by_cause" }) => (tools ?? checks) === undefined && mode === "by_cause");
   meetings.forEach((meeting, nth) => {
     const path = ["meetings", nth];
     const seat = (given: string, ...at: (string | number)[]): void =>
-      checkKnown(report, [...path, ...at], "roles that react to causes, and are no agents", { given, known });
+      names.includes(given)
+        ? checkKnown(report, [...path, ...at], "roles that react to causes, and are no agents", {
+            given,
+            known: able.map(({ name }) => name),
+          })
+        : checkKnown(report, [...path, ...at], "roles of the crew", { given, known: names });
     seat(meeting.moderator, "moderator");
     meeting.participants.forEach((given, index) => seat(given, "participants", index));
     if (meeting.participants.every((name) => name === meeting.moderator))
@@ -256,7 +262,7 @@ function checkRole(role: CrewRole, path: readonly (string | number)[], crew: Cre
 }
 
 function checkAction(action: CrewAction, mode: string, path: readonly (string | number)[], report: Report): void {
-  const { prompt, endsWhen = {}, output, needs, on } = action;
+  const { prompt, endsWhen = {}, output, needs, on, escalate, limit } = action;
   if (mode === "agent") {
     for (const [member, value] of Object.entries({ prompt, needs, on })) {
       if (value !== undefined)
@@ -275,6 +281,10 @@ function checkAction(action: CrewAction, mode: string, path: readonly (string | 
   const known = Object.keys(output ?? {});
   for (const given of Object.keys(endsWhen))
     checkKnown(report, [...path, "endsWhen", given], "endsWhen to name fields of the output", { given, known, isKey: true });
+  for (const given of Object.keys(escalate?.when ?? {}))
+    checkKnown(report, [...path, "escalate", "when", given], "when to name fields of the output", { given, known, isKey: true });
+  if (escalate !== undefined && escalate.when === undefined && limit === undefined)
+    report([...path, "escalate"], "Expected escalate to have when, or its action a limit, got neither.");
 }
 
 function checkCauses(
@@ -289,7 +299,7 @@ function checkCauses(
   const addresses = roles.flatMap(({ name: own, profile = "" }) => [own, profile]).filter((one) => one !== "");
   for (const [nth, action] of (role.actions ?? []).entries()) {
     const at = ["actions", nth];
-    const { on, needs = [], sendTo = [], prompt = "" } = action;
+    const { on, needs = [], sendTo = [], prompt = "", escalate } = action;
     if (typeof on === "string") cause(on, [...at, "on"]);
     else (on ?? []).forEach((given, index) => cause(given, [...at, "on", index]));
     needs.forEach((given, index) => cause(given, [...at, "needs", index]));
@@ -300,9 +310,12 @@ function checkCauses(
       if (wanted !== undefined && maker !== undefined && !known.includes(wanted))
         report([...path, ...at, "prompt"], `Expected {{${given}.${wanted}}} to name a field of ${given}.`, { given: wanted, known });
     }
-    sendTo.forEach((given, index) => {
-      if (given === "<self>") return;
-      checkKnown(report, [...path, ...at, "sendTo", index], "sendTo to name roles or profiles", { given, known: addresses });
-    });
+    const recipients = (where: readonly string[], given: readonly string[]): void =>
+      given.forEach((one, index) => {
+        if (one === "<self>") return;
+        checkKnown(report, [...path, ...at, ...where, index], `${where[0]} to name roles or profiles`, { given: one, known: addresses });
+      });
+    recipients(["sendTo"], sendTo);
+    recipients(["escalate", "to"], escalate?.to ?? []);
   }
 }

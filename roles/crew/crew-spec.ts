@@ -65,6 +65,8 @@ const actionSchema = z.strictObject({
   endsWhen: z.record(name, plain).optional(),
   /** Messages in one run that others receive. */
   limit: z.int().min(1).max(100_000).optional(),
+  /** Who receives a message with these values, and the first one beyond the limit, in place of the others. */
+  escalate: z.strictObject({ to: z.array(recipient).min(1).max(MAX_ROLES), when: z.record(name, plain).optional() }).optional(),
   temperature: z.number().min(0).max(2).optional(),
   maxTokens: z.int().min(1).max(1_000_000).optional(),
 });

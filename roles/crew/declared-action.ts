@@ -18,6 +18,7 @@ export interface DeclaredTraits {
   readonly sendTo: readonly string[] | undefined;
   readonly limit: number | undefined;
   readonly mayEnd: boolean;
+  readonly escalatesTo?: readonly string[] | undefined;
   /** Questions of one start. Default: one, and three with an output. */
   readonly calls?: number;
   /** The models besides its role's that it may ask. */
@@ -54,7 +55,7 @@ export type CrewViews = Readonly<Record<string, ((ctx: RoleContext) => Promise<s
  * @param instructions of its role
  */
 export function declaredAction(declared: CrewAction, instructions: string | undefined, views: CrewViews = {}): Action {
-  const { name, description, needs = [], output, endsWhen, limit, sendTo } = declared;
+  const { name, description, needs = [], output, endsWhen, limit, sendTo, escalate } = declared;
   const fields = Object.entries(output ?? {}).map(([field, form]) => [field, fieldSchema(form)] as const);
   const spoken = declared.speech === true ? { speech: z.string().default("").describe(SPEECH) } : {};
   const schema = output === undefined ? undefined : z.strictObject({ ...spoken, ...Object.fromEntries(fields) });
@@ -80,10 +81,10 @@ export function declaredAction(declared: CrewAction, instructions: string | unde
     sendTo: ({ state }, value) => {
       const count = (state.said[name] ?? 0) + 1;
       state.said = { ...state.said, [name]: count };
-      return isLast(declared, count, value) ? [ROUTE_TO_NONE] : (sendTo ?? [ROUTE_TO_ALL]);
+      return recipientsOf(declared, count, value);
     },
   });
-  traits.set(action as Action, { sendTo, limit, mayEnd: endsWhen !== undefined });
+  traits.set(action as Action, { sendTo, limit, mayEnd: endsWhen !== undefined, escalatesTo: escalate?.to });
   return action as Action;
 }
 
@@ -94,12 +95,16 @@ function withoutSpeech({ speech: isSpoken }: CrewAction, value: unknown): Readon
   return isSpoken === true || speech === undefined ? fields : { ...fields, speech };
 }
 
-/** True for a message that says the end, or exceeds the limit. */
-function isLast({ endsWhen, limit = Infinity }: CrewAction, count: number, value: unknown): boolean {
-  if (count > limit) return true;
-  if (endsWhen === undefined) return false;
+/** A message that says the end goes to no one, and so do those beyond the limit, apart from the first where it escalates. */
+function recipientsOf({ endsWhen, limit = Infinity, sendTo, escalate }: CrewAction, count: number, value: unknown): readonly string[] {
+  if (count === limit + 1 && escalate !== undefined) return escalate.to;
+  if (count > limit || hasValues(value, endsWhen)) return [ROUTE_TO_NONE];
+  return escalate !== undefined && hasValues(value, escalate.when) ? escalate.to : (sendTo ?? [ROUTE_TO_ALL]);
+}
+
+function hasValues(value: unknown, wanted: CrewAction["endsWhen"]): boolean {
   const fields = value as Readonly<Record<string, unknown>>;
-  return Object.entries(endsWhen).every(([field, end]) => fields[field] === end);
+  return wanted !== undefined && Object.entries(wanted).every(([field, one]) => fields[field] === one);
 }
 
 /** Returns the views that a prompt names, each read once. */
