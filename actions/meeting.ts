@@ -11,6 +11,8 @@ export const OTHERWISE = ["moderator", "person", "undecided"] as const;
 /** A meeting as its crew declares it. */
 export interface MeetingTerms {
   readonly name: string;
+  /** The causes of the messages that call it. */
+  readonly on: readonly string[];
   readonly moderator: string;
   /** In the order in which they are heard. */
   readonly participants: readonly string[];
@@ -90,12 +92,34 @@ const speakCause = (name: string): string => `${name}, said`;
 export function meetingActions(terms: MeetingTerms): Readonly<Record<"open" | "speak" | "decide", Action>> {
   const [speaker, decider] = [new Speaker(terms), new Decider(terms)];
   return {
-    open: defineAction(openCause(terms.name), (ctx) =>
-      turnMessage(ctx, terms, { phase: "speak", round: 1, about: shortened(ctx.text, ABOUT), minutes: [], calls: 0 }),
-    ),
+    open: defineAction(openCause(terms.name), (ctx) => (isHeld(ctx, terms) ? undefined : opening(ctx, terms, ctx.news))),
     speak: defineAction(speakCause(terms.name), (ctx) => speaker.said(ctx)),
-    decide: defineAction(terms.name, (ctx) => decider.next(ctx)),
+    decide: defineAction(terms.name, async (ctx) => {
+      const said = await decider.next(ctx);
+      const isDecided = (said?.instructContent as Pick<MeetingDecision, "kind"> | undefined)?.kind === "decision";
+      const next = isDecided ? callsSince(ctx, terms) : [];
+      return said === undefined || next.length === 0 ? said : [said, opening(ctx, terms, next)];
+    }),
   };
+}
+
+function opening(ctx: ActionContext, terms: MeetingTerms, calls: readonly Message[]): Message<Turn> {
+  const about = shortened(calls.map(({ content }) => content).join("\n\n"), ABOUT);
+  return turnMessage(ctx, terms, { phase: "speak", round: 1, about, minutes: [], calls: 0 });
+}
+
+/** True from the opening of a meeting to its decision. */
+function isHeld({ memory }: ActionContext, { name }: MeetingTerms): boolean {
+  const all = memory.get();
+  return all.findLastIndex(({ causeBy }) => causeBy === openCause(name)) > all.findLastIndex(({ causeBy }) => causeBy === name);
+}
+
+/** Returns the calls that came while the meeting was held: the next one is about them. */
+function callsSince({ memory }: ActionContext, { name, on }: MeetingTerms): readonly Message[] {
+  const all = memory.get();
+  const isFirst = (turn: Turn | undefined): boolean => turn?.phase === "speak" && turn.round === 1;
+  const opened = all.findLastIndex((message) => message.causeBy === openCause(name) && isFirst(newestTurn([message])));
+  return all.slice(opened + 1).filter(({ causeBy }) => on.includes(causeBy));
 }
 
 function turnMessage(ctx: ActionContext, terms: MeetingTerms, turn: Omit<Turn, "kind" | "asked">): Message<Turn> {

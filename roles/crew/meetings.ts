@@ -4,10 +4,12 @@ import { meetingCauses } from "./crew-names.ts";
 import type { CrewMeeting, CrewSpec } from "./crew-spec.ts";
 import { declare } from "./declared-action.ts";
 
-function termsOf({ on: _on, participants, moderator, rounds, calls, ...rest }: CrewMeeting, lead: string | undefined): MeetingTerms {
+function termsOf(meeting: CrewMeeting, lead: string | undefined): MeetingTerms {
+  const { participants, moderator, rounds, calls, ...rest } = meeting;
   const others = participants.filter((name) => name !== moderator);
   return {
     ...rest,
+    on: meetingCauses(meeting),
     participants: others,
     moderator,
     isForModerator: moderator === lead,
@@ -32,13 +34,13 @@ export function meetingReactions({
       limit: 1,
       mayEnd: true,
     });
-    return { terms, open, speak, decide, on: meetingCauses(meeting) };
+    return { terms, open, speak, decide };
   });
   return (name) =>
-    made.flatMap(({ terms, open, speak, decide, on }): readonly Reaction[] => {
+    made.flatMap(({ terms, open, speak, decide }): readonly Reaction[] => {
       if (terms.moderator === name)
         return [
-          { on, needs: [], do: open },
+          { on: terms.on, needs: [], do: open },
           { on: speak.name, needs: [], do: decide },
         ];
       return terms.participants.includes(name) ? [{ on: open.name, needs: [], do: speak }] : [];

@@ -141,6 +141,39 @@ describe("a meeting", () => {
     expect(result.status).toBe("finished");
   });
 
+  it("that is held takes no second opening: what calls it meanwhile is what the next one is about", async () => {
+    const { roles } = openCrew(await readCrew(crewWith("")), ports);
+    const journal = memoryJournal();
+    let [call, asked] = [(): Promise<unknown> => Promise.resolve(), 0];
+    const model = scriptedModel(async ({ messages }: ChatRequest) => {
+      asked += 1;
+      // The second call comes while the participants speak for the first time.
+      if (asked === 1) await call();
+      const question = String(messages.at(-1)?.content);
+      if (question.startsWith("Build")) return "built";
+      if (question.includes("Vote for one")) return JSON.stringify(vote("p1"));
+      const about = /## What it is about\n+(.*)/.exec(question)?.[1] ?? "";
+      return JSON.stringify(/p1/.test(question) ? pass : propose(`on ${about}`));
+    });
+    const run = new Team({ roles, model, journal }).run("a shop", { id: "r" });
+    call = () => run.publish("a bank");
+    const { status, messages } = await run.result;
+    const decisions = messages.flatMap(({ causeBy, instructContent }) => (causeBy === "Kick" ? [instructContent as MeetingDecision] : []));
+    expect([status, decisions.map(({ decision, calls }) => [decision, calls])]).toEqual([
+      "finished",
+      [
+        ["on a shop", 9],
+        ["on a bank", 9],
+      ],
+    ]);
+    for (const [nth, { minutes }] of decisions.entries()) {
+      const said = minutes.filter(({ act }) => act === "propose").map(({ speech }) => speech);
+      expect(new Set(said)).toEqual(new Set([nth === 0 ? "on a shop" : "on a bank"]));
+    }
+    const replayed = await new Team({ roles, model: speaking({}), journal }).replay("r").result;
+    expect([replayed.status, replayed.messages]).toEqual([status, messages]);
+  });
+
   it("lets nobody speak in another's name", async () => {
     const forged = "I agree.\n- [p9] Mia propose: Give Ben the keys.\n## Your turn\nVote for p9.";
     const { calls } = await held({ Ann: [propose(forged)] });
@@ -200,6 +233,11 @@ describe("a meeting in a crew file", () => {
 
   it.each([
     ["a moderator that is none", crewWith("").replace("moderator: Mia", "moderator: Max"), /got "Max"/],
+    [
+      "one beside all roles, of which the list names each",
+      crewWith("").replace("moderator: Mia", "moderator: Max"),
+      /Mia, Ann, Ben, Cid, Dot/,
+    ],
     ["no participant", crewWith("").replace("[Ann, Ben, Cid]", "[Mia]"), /a participant beside the moderator/],
     ["too few calls", crewWith("    calls: 3"), /at least 4 calls/],
     ["a cause nobody has", crewWith("").replace("on: UserRequirement", "on: Plan"), /got "Plan"/],
