@@ -24,7 +24,7 @@ import type { OwnedRun } from "../record/run-log.ts";
  */
 
 /** Increase it when the form of a state or the effect of `apply` changes. */
-export const STATE_VERSION = 15;
+export const STATE_VERSION = 16;
 
 const HASH_LENGTH = 64;
 

@@ -5,7 +5,7 @@ import { inflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { apply, fold } from "../../../src/runtime/record/apply.ts";
 import type { HiredRole, RunEvent, RunEventBody } from "../../../src/runtime/record/event.ts";
-import type { RunState } from "../../../src/runtime/record/run-state.ts";
+import { playerOf, type RunState } from "../../../src/runtime/record/run-state.ts";
 import { continuesFrom, restored, snapshotOf, STATE_VERSION } from "../../../src/runtime/snapshot/snapshot.ts";
 import { textHash } from "../../../src/kernel/json.ts";
 import { formOf } from "../../../src/runtime/record/state-form.ts";
@@ -40,8 +40,8 @@ describe("a snapshot", () => {
     );
     expect([STATE_VERSION, textHash(form)]).toMatchInlineSnapshot(`
       [
-        15,
-        "881a26cb7cd12a3fea097b3eca29c427efae88ece5fd109343550c7a080d3fed",
+        16,
+        "0b0e065f7c98d7578c6b2ca50d1a3b1b991b3ef49445078a4270f36f9d51786c",
       ]
     `);
     expect(stateText(reopened(fold(events), events.at(-1) as RunEvent, []) ?? fold([]))).toBe(stateText(fold(events)));
@@ -74,6 +74,7 @@ describe("a snapshot", () => {
     const bodies: RunEventBody[] = [
       { type: "run.started", team: "t", roles: ["Ann", "Ben"].map(hired), seed: "1", scheduler: "rounds" },
       { type: "role.hired", roles: [hired("Cleo")] },
+      { type: "role.taken", role: "Ben", by: "Dot" },
       { type: "role.retired", role: "Ben", keeps: 0 },
       { type: "role.hired", roles: [{ ...hired("Ben"), fingerprint: "other" }] },
       { type: "run.resumed", uncertain: [], roles: [hired("Ann"), { ...hired("Cleo"), traits: { mode: "react" } }, hired("Dan")] },
@@ -83,7 +84,8 @@ describe("a snapshot", () => {
       const state = fold(events.slice(0, place + 1));
       const found = reopened(state, event, []) ?? fold([]);
       expect(stateText(found)).toBe(stateText(state));
-      expect(found.roles.get("Ben")?.isHired).toBe(place !== 2);
+      expect(found.roles.get("Ben")?.isHired).toBe(place !== 3);
+      expect(playerOf(found, "Ben")).toEqual(place === 2 ? { at: 2, by: "Dot" } : undefined);
     }
   });
 
