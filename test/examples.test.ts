@@ -111,6 +111,9 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "finished Blue sea.",
     "A blue wave. It has 3 words.",
     "A blue whale.",
+    "waiting Ada Change your line as the user says: add a boat",
+    "A whale below a boat.",
+    "Whale.",
   ],
   "27-verify": [/^A1 P0 (proven: 2 commands, |not checked: )/, "A2 P2 judged: A tone cannot be run.", /^(proven: true|not checked: .+)$/],
   "28-chat-service": [
