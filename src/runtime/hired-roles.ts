@@ -171,13 +171,13 @@ function memberOf({ runId, roles }: RunState, name: string): RoleState {
 /** @throws UsageError `ROLE_UNKNOWN`, `ROLE_TAKEN`; `ROLE_NOT_TAKEN` for a role to give back that nobody has taken */
 export function assertTakes(hired: HiredRoles, state: RunState, name: string, back: boolean): void {
   memberOf(state, name);
-  const taken = playerOf(state, name);
+  const player = playerOf(state, name);
   const isHuman = hired.specOf(name)?.role.human === true;
-  if (back ? taken !== undefined : taken === undefined && !isHuman) return;
+  if (back ? player !== undefined : player === undefined && !isHuman) return;
   const wanted = `Expected a role that ${back ? "a person has taken" : "a model plays"}, got ${name}, which`;
   if (back) throw new UsageError("ROLE_NOT_TAKEN", `${wanted} nobody has taken. Take it first.`);
-  const way = taken === undefined ? "a person plays in every run (human: true)" : `${taken.by ?? "a person"} has taken`;
-  throw new UsageError("ROLE_TAKEN", `${wanted} ${way}. Answer its questions${taken === undefined ? "" : ", or give it back first"}.`);
+  const way = player === undefined ? "a person plays in every run (human: true)" : `${player.by ?? "a person"} has taken`;
+  throw new UsageError("ROLE_TAKEN", `${wanted} ${way}. Answer its questions${player === undefined ? "" : ", or give it back first"}.`);
 }
 
 export function retirable(state: RunState, name: string): RoleState {

@@ -21,7 +21,10 @@ class Recorder implements StepPort {
   async step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
     this.specs.push(spec);
     const key = JSON.stringify(jsonRoundTrip(spec.request));
-    if (this.record.has(key)) return this.record.get(key) as T;
+    if (this.record.has(key)) {
+      spec.onRecorded?.({ act: "", key, try: 1, cost: 0 });
+      return this.record.get(key) as T;
+    }
     const { attempts } = this;
     const door: StepDoor = { key: "k", mode: "live", signal: this.abort.signal, attempts, step: (inner, work) => this.step(inner, work) };
     const value = jsonRoundTrip(await effect(door));

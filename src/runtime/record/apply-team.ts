@@ -43,7 +43,7 @@ export function retire(state: RunState, event: RoleRetired): void {
 }
 
 /** Applies that a person takes a role, or gives it back. Its activation under way learns of it as of a hire. */
-export function take(state: RunState, { role, by, back }: RoleTaken): void {
+export function changePlayer(state: RunState, { role, by, back }: RoleTaken): void {
   const isTaken = playerOf(state, role) !== undefined;
   if (isTaken !== (back === true) || !roleOf(state, role).isHired)
     throw damaged(`role ${role} was ${back === true ? "given back" : "taken"} and could not be`);

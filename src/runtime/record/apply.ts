@@ -10,7 +10,7 @@ import { termsOf } from "../schedulers/scheduler.ts";
 import { endStep, lose, openStep, settleTries, stepsInFlight, timeOf, spentInside } from "./apply-steps.ts";
 import { choose } from "./apply-choice.ts";
 import { advanceClock, beginRound, endRound } from "./apply-clock.ts";
-import { hire, retire, take, takeBack } from "./apply-team.ts";
+import { changePlayer, hire, retire, takeBack } from "./apply-team.ts";
 import { damaged, isFinished, openNamed, roleOf, progress, addRoleState, OUTSIDE, RunState } from "./run-state.ts";
 import { measureMailboxes, send } from "./delivery.ts";
 import {
@@ -124,7 +124,7 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
     case "role.retired":
       return retire(state, event);
     case "role.taken":
-      return take(state, event);
+      return changePlayer(state, event);
     case "run.resumed":
       return resume(state, event);
     case "run.settled":

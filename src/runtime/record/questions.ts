@@ -56,7 +56,7 @@ export function questionsOf(state: RunState, role: RoleState, areGivenBack: bool
 /** Shown beside the request of a question to the person who has taken a role. The record of an enclosing run does not have it. */
 export const TO_PLAYER = { player: true } as const;
 
-export function isToPlayer({ request }: Pick<StepStarted, "request">): boolean {
+export function isToPlayer({ request }: Partial<Pick<StepStarted, "request">>): boolean {
   return isRecord(request) && request["player"] === true;
 }
 

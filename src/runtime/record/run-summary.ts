@@ -1,4 +1,15 @@
-import type { ActEnded, ActFailed, ForkPoint, RoleRetired, RunEvent, RunStatus, StepEnded, StepStarted, SettledTry } from "./event.ts";
+import type {
+  ActEnded,
+  ActFailed,
+  ForkPoint,
+  RoleRetired,
+  RoleTaken,
+  RunEvent,
+  RunStatus,
+  StepEnded,
+  StepStarted,
+  SettledTry,
+} from "./event.ts";
 import { isCount, isRecord } from "../../kernel/value-kind.ts";
 import type { Journal, RunInfo } from "./journal.ts";
 import { settledMore } from "./lost-tries.ts";
@@ -157,12 +168,8 @@ export class TallyFold {
       case "role.hired":
         return this.#hire(event.roles);
       case "role.retired":
-        return this.#retire(event);
       case "role.taken":
-        for (const [name, { act, question }] of this.#steps)
-          if (event.back === true && roleNameIn(act) === event.role && question !== undefined && isToPlayer(question))
-            this.#steps.delete(name);
-        return;
+        return this.#leave(event);
       case "run.resumed":
         this.#hire(event.roles ?? []);
         for (const step of this.#steps.values()) this.#settleAtHold(step);
@@ -188,10 +195,12 @@ export class TallyFold {
     }
   }
 
-  #retire({ role, keeps }: RoleRetired): void {
-    this.#roles.delete(role);
+  #leave(event: RoleRetired | RoleTaken): void {
+    const isRetired = event.type === "role.retired";
+    if (isRetired) this.#roles.delete(event.role);
     for (const [name, step] of this.#steps) {
-      if (keeps > 0 || roleNameIn(step.act) !== role) continue;
+      const isLeft = isRetired ? event.keeps === 0 : event.back === true && isToPlayer(step.question ?? {});
+      if (!isLeft || roleNameIn(step.act) !== event.role) continue;
       this.#settleAtHold(step);
       this.#steps.delete(name);
     }

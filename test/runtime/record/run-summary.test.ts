@@ -110,6 +110,19 @@ describe("the summary of a run", () => {
     expect(tallyOf(again, tallyOf(retired)).summary.roles).toEqual(["Eda", "Dora"]);
   });
 
+  it("has a question to a person who took a role, until the role is given back", () => {
+    const asked = { act: "Dora#0~1", key: "k", kind: "human", name: "ask", asked: 0, try: 1, hold: 0 };
+    const bodies: readonly object[] = [
+      { type: "role.taken", role: "Dora", by: "Cleo" },
+      { type: "step.started", ...asked, request: { role: "Dora", question: "?", player: true } },
+      { type: "step.started", ...asked, key: "own", request: { role: "Dora", question: "own" } },
+      { type: "role.taken", role: "Dora", back: true },
+    ];
+    const events = bodies.map((body, seq) => ({ v: 1, runId: "r", seq, time: 1, ...body }) as RunEvent);
+    const keys = (upTo: number): readonly string[] => askedIn(tallyOf(events.slice(0, upTo))).map(({ key }) => key);
+    expect([keys(3), keys(4)]).toEqual([["k", "own"], ["own"]]);
+  });
+
   it("is not taken from another run, version or form", async () => {
     const tally = tallyOf(await record());
     expect(keptTally(tally, "r")).toBe(tally);
