@@ -2,7 +2,7 @@ import { aText, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { isRecord } from "../kernel/value-kind.ts";
+import { defined, isRecord } from "../kernel/value-kind.ts";
 import { ROUTE_TO_ALL, UserRequirement } from "../message/address.ts";
 import { withData } from "../message/file.ts";
 import {
@@ -132,11 +132,10 @@ export function retiring(name: string): RunChange<void> {
   };
 }
 
-/** The change by which a person takes a role, or gives it back. */
-export function taking(name: string, o: { readonly by?: string; readonly back?: true }): RunChange<void> {
-  takes(o.back === true ? "giveBackRole" : "takeRole", "name", name, aText);
-  if (o.by?.trim() === "")
-    throw new UsageError("OPTION_INVALID", "Expected the name of a person in `by`, got none. Leave it out for anyone.");
+export function taking(name: string, { by, back }: { readonly by?: string; readonly back?: true }): RunChange<void> {
+  takes(back === true ? "giveBackRole" : "takeRole", "name", name, aText);
+  const o = defined({ by, back });
+  if (by?.trim() === "") throw new UsageError("OPTION_INVALID", "Expected the name of a person in `by`, got none. Leave it out.");
   return {
     async make(environment) {
       environment.engine.take(name, o);

@@ -264,13 +264,11 @@ export class Run implements AsyncIterable<RunEvent> {
    * Lets a person take a role, `by` name or anyone: until {@link Run.giveBackRole}, what the role asks its model is a question to that person. An
    * activation under way learns of it with its next answer. Words end the work of an agent, and the JSON of a call goes on with it.
    *
-   * @throws UsageError `ROLE_UNKNOWN`; `ROLE_TAKEN` for a role that a person plays already; `OPTION_INVALID`, `REPLAY_FIXED`
-   * @throws JournalError as {@link Run.publish}
+   * @throws UsageError `ROLE_UNKNOWN`, `ROLE_TAKEN`, `OPTION_INVALID`, `REPLAY_FIXED`; JournalError as {@link Run.publish}
    */
   async takeRole(name: string, o: RunChangeOptions & { readonly by?: string } = {}): Promise<void> {
     checkKnownOptions("takeRole", o, handleTakeOptions);
-    const { by, ...more } = o;
-    await this.change(taking(name, by === undefined ? {} : { by }), more);
+    await this.change(taking(name, o), o);
   }
 
   /** Gives a role back to its model, which is asked what is open. @throws UsageError `ROLE_NOT_TAKEN`, and as {@link Run.takeRole} */

@@ -241,8 +241,7 @@ export class Team {
   /** Lets a person take a role of a run of the journal. It starts nothing. @throws as {@link Run.takeRole} and {@link Team.send} */
   async takeRole(runId: string, name: string, o: SendOptions & { readonly by?: string } = {}): Promise<void> {
     checkKnownOptions("takeRole", o, { ...sendOptions, by: kinds.text });
-    const { by, ...more } = o;
-    await this.#runs.change(runId, taking(name, by === undefined ? {} : { by }), more);
+    await this.#runs.change(runId, taking(name, o), o);
   }
 
   /** Gives a role of a run of the journal back. @throws as {@link Run.giveBackRole} and {@link Team.send} */

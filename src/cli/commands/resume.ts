@@ -363,8 +363,8 @@ export function take(session: Session, flags: Flags, id: string, name: string, b
     const team = await teamOf(session, store, await loadRun(store.journal, runId, session.interruptions), flags);
     const [o, { by }, isBack] = [onChange(flags), flags, back !== undefined];
     await (isBack ? team.giveBackRole(runId, name, o) : team.takeRole(runId, name, by === undefined ? o : { ...o, by }));
-    const text = `What ${shown(name, 60)} asks its model is now a question to ${isBack ? "its model again" : "a person"}.`;
-    await report(session, text, { type: isBack ? "given back" : "taken", runId, name });
+    const text = isBack ? "Its model is asked again" : "What it asks its model is a question to a person now";
+    await report(session, `${shown(name, 60)}: ${text}.`, { type: isBack ? "given back" : "taken", runId, name });
   });
 }
 

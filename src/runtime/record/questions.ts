@@ -53,9 +53,7 @@ export function questionsOf(state: RunState, role: RoleState, areGivenBack: bool
     .map(({ started }) => questionOf(state.runId, started));
 }
 
-/** Shown beside the request of a question to the person who has taken a role. The record of an enclosing run does not have it. */
-export const TO_PLAYER = { player: true } as const;
-
+/** True for a question to the person who has taken the role. The record of an enclosing run does not have the mark. */
 export function isToPlayer({ request }: Partial<Pick<StepStarted, "request">>): boolean {
   return isRecord(request) && request["player"] === true;
 }

@@ -10,7 +10,7 @@ import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { type AnyHumanAsk, fieldsForm, type Human, LAST_TIME, type ReadyQuestion, readyQuestion } from "../../role/human.ts";
 import type { ReadyWait } from "../../role/wait.ts";
 import type { RoleCard } from "../../role/context.ts";
-import { questionIn, TO_PLAYER } from "../record/questions.ts";
+import { questionIn } from "../record/questions.ts";
 import { signalIn, signalsFor } from "../record/signals.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import type { Asker, AnswererParts } from "./answerer.ts";
@@ -107,7 +107,7 @@ export class Persons {
     const { question: text, form: whole } = questionFor(asked);
     const { form, shown } = recordedForm(whole);
     const request = { role, question: text, form, ...defined({ to }) };
-    const spec = { kind: "human", name: "ask", request, shown: { ...shown, ...TO_PLAYER } };
+    const spec = { kind: "human", name: "ask", request, shown: { ...shown, player: true } };
     const answer: Json = await steps.step(spec, async (door) => {
       if (this.#parts.takenBy(role) === undefined) return null;
       return this.#answerOf({ id: door.key, text, role, ...defined({ to, form: whole }) }, door);

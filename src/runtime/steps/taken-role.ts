@@ -31,9 +31,6 @@ export function replyOf({ messages, tools = [] }: ModelRequest, answer: Json): C
   const content = typeof answer === "string" ? answer : JSON.stringify(answer);
   const calls = callsIn(parsedJson(content) ?? null).filter((call) => tools.some(({ name }) => name === call.function.name));
   if (calls.length === 0) return { content, toolCalls: [], finishReason: "stop" };
-  return {
-    content: "",
-    toolCalls: calls.map((call, nth) => ({ ...call, id: `person_${messages.length}_${nth}` })),
-    finishReason: "tool_calls",
-  };
+  const toolCalls = calls.map((call, nth) => ({ ...call, id: `person_${messages.length}_${nth}` }));
+  return { content: "", toolCalls, finishReason: "tool_calls" };
 }
