@@ -154,7 +154,9 @@ describe("a server of runs and its client", () => {
     expect(document.openapi).toBe("3.1.0");
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
     expect(operations.toSorted()).toEqual(
-      "answer events export file forget fork hire list pause proceed publish read replay resume retire signal start stop takeRole team".split(" "),
+      "answer events export file forget fork hire list pause proceed publish read replay resume retire signal start stop takeRole team".split(
+        " ",
+      ),
     );
     expect(JSON.stringify(document.paths["/api/runs"])).toContain("Idempotency-Key");
     // A generated client leaves a member that is only read out of its requests.

@@ -240,7 +240,12 @@ describe("a run that another living process owns", () => {
     await expect(run.retire("Sue")).rejects.toMatchObject({ code: "ROLE_UNKNOWN" });
     work.letGo("well");
     await owned.result;
-    expect(typesOf(await eventsOf(there.shared, "r")).filter((type) => type.startsWith("role."))).toEqual(["role.hired", "role.taken", "role.taken", "role.retired"]);
+    expect(typesOf(await eventsOf(there.shared, "r")).filter((type) => type.startsWith("role."))).toEqual([
+      "role.hired",
+      "role.taken",
+      "role.taken",
+      "role.retired",
+    ]);
   });
 
   test("continues here when its owner dies", async () => {

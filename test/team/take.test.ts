@@ -141,12 +141,8 @@ describe("a role that a person takes", () => {
 });
 
 describe("an agent that a person takes", () => {
-  const look = defineTool({
-    name: "look",
-    description: "Looks.",
-    parameters: z.object({ at: z.string() }),
-    execute: ({ at }) => `${at}: 7`,
-  });
+  const text = { name: "look", description: "Looks.", parameters: z.object({ at: z.string() }) };
+  const look = defineTool({ ...text, execute: ({ at }) => `${at}: 7` });
   const agent = defineRole({ name: "Ada", reactMode: "agent", watch: ["UserRequirement", "More"], tools: [look] });
 
   test("goes on with that person in the middle of its work: a call in JSON, then words, which end it", async () => {
@@ -164,6 +160,26 @@ describe("an agent that a person takes", () => {
     expect(asked).toHaveLength(2);
     expect(asked[1]?.text).toContain("there: 7");
     await isReplayed(roles, journal);
+  });
+
+  test("has its memory summed up by its model, and not by that person", async () => {
+    const asked: string[] = [];
+    const human = (question: HumanQuestion): string => {
+      asked.push(question.text);
+      return asked.length < 9 ? `{"name": "look", "args": {"at": "place ${asked.length}"}}` : "by Cleo";
+    };
+    const long = defineTool({ ...text, execute: ({ at }) => `${at} ${"x".repeat(2_000)}` });
+    const compaction = { contextTokens: 4_000, keepResults: 50 };
+    const ada = defineRole({ name: "Ada", reactMode: "agent", watch: ["More"], tools: [long], agent: { compaction } });
+    const script = scriptedModel(() => "They looked at some places.");
+    const team = new Team({ seed: "s", roles: [ada, ann], model: script, journal: memoryJournal(), human });
+    const run = team.run("one", { id: "r" });
+    await run.result;
+    await run.takeRole("Ada");
+    const { output } = await team.resume("r", { add: [createMessage("two", { causeBy: "More", sendTo: "Ada" })] }).result;
+    expect([output?.content, asked.length]).toEqual(["by Cleo", 9]);
+    expect(script.calls.length).toBeGreaterThan(1);
+    expect(asked.at(-1)).toContain("They looked at some places.");
   });
 
   test("is answered by words alone, with nothing paid", async () => {
