@@ -173,6 +173,8 @@ export class Flow {
     const listed = (Object(payload) as Readonly<Record<string, unknown>>)[this.#terms.list];
     const titles = (Array.isArray(listed) ? listed : []).filter((title) => typeof title === "string" && title.trim() !== "");
     this.#isPlanned = true;
+    // A user who wants more has it built on what is there.
+    if (titles.length > 0) this.isOver = false;
     for (const title of titles.slice(0, MOST_ITEMS - this.#items.size)) {
       const id = `i${this.#items.size + 1}`;
       this.#items.set(id, { id, title: String(title).replace(/\s+/g, " ").trim(), stage: 0, history: [], lost: 0, isDisputed: false });
