@@ -138,7 +138,7 @@ class People {
 
   answer(messages: readonly string[]): Readonly<Record<string, unknown>> {
     const [system, question] = [messages[0] ?? "", messages.at(-1) ?? ""];
-    const name = this.#names.find((one) => new RegExp(`\\b${one}\\b`).test(system.slice(0, 200))) ?? "";
+    const name = firstNamed(system, this.#names);
     if (question.includes("\n## Your stage\n")) return this.#worked(jobOf(name, question));
     if (question.includes("Vote for one proposal")) return { vote: /\[(p\d+)\]/.exec(question)?.[1] ?? "none", speech: "I agree." };
     if (question.includes("You moderate")) return { chosen: /\[(p\d+)\]/.exec(question)?.[1] ?? "none", speech: "We do that." };
@@ -243,6 +243,12 @@ class People {
     const hash = createHash("sha256").update(`${this.#options.seed}\n${what}`).digest();
     return hash.readUInt32BE(0) / 2 ** 32;
   }
+}
+
+/** An introduction names the role before its colleagues. */
+function firstNamed(text: string, names: readonly string[]): string {
+  const found = names.map((name) => ({ name, at: text.indexOf(name) })).filter(({ at }) => at >= 0);
+  return found.toSorted((a, b) => a.at - b.at || b.name.length - a.name.length)[0]?.name ?? "";
 }
 
 function jobOf(name: string, question: string): Job {

@@ -288,6 +288,14 @@ describe("simulated people", () => {
     expect([left({ ...sure.delivered, items: sure.delivered.items.filter(({ end }) => end === "done") }), backs]).toEqual([0, []]);
   });
 
+  it("err and find each by its own numbers", async () => {
+    const backs = async (people: PeopleOptions["people"]): Promise<number> => {
+      const { delivered } = await played(ownProcess(BUILD_AND_TEST), { seed: 2, items: 8, ...(people === undefined ? {} : { people }) });
+      return delivered.items.flatMap(({ history }) => history.filter(({ verdict }) => verdict === "back")).length;
+    };
+    expect([(await backs({})) > 0, await backs({ Ben: { errors: 0 } }), await backs({ Quinn: { skill: 0 } })]).toEqual([true, 0, 0]);
+  });
+
   it("take longer with other duties and absences, and less with more speed", async () => {
     const day = async (person: Readonly<Record<string, number>>): Promise<number> =>
       (await played("process: handoff", { seed: 5, items: 4, people: { "*": { errors: 0, ...person } } })).delivered.day;
