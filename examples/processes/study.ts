@@ -175,10 +175,10 @@ export const reviews = experiment({
 /** A dispute, decided otherwise: with equal seeds two runs are equal until the lead lets the author win, or the reviewer. */
 export const disputes = experiment({
   name: "disputes",
-  params: { wins: ["author", "reviewer"], rework: [0, 1, 2] },
+  params: { wins: ["author", "reviewer"], returns: [0, 1, 2] },
   reps: 20,
   rounds: Infinity,
-  world: ({ params: { wins, rework }, seed, run }) =>
-    teamOf(crewOf(OLD, `  rework: ${rework}\n  otherwise: ${wins}${stagesOf(OLD)}`), { seed, items: 24 }, run),
+  world: ({ params: { wins, returns }, seed, run }) =>
+    teamOf(crewOf(OLD, `  rework: ${returns}\n  otherwise: ${wins}${stagesOf(OLD)}`), { seed, items: 24 }, run),
   measure: ({ result }) => measuresOf(result.messages, "Test"),
 });
