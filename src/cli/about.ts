@@ -149,10 +149,7 @@ export function standingOf(state: RunState, hasMessage: boolean): Standing {
   return { budget, bounds, round: hasMessage ? 0 : turnCount(state).rounds };
 }
 
-/**
- * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up the rounds of its turn
- * gets as many again.
- */
+/** A run that has used up the rounds of its turn gets as many again. */
 export function recordedSettings(about: RunAbout, { round, budget, bounds }: Standing, flags: Flags): CompanySettings {
   const given = companySettings(flags);
   const isLimited = flags.rounds !== undefined;

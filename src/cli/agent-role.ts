@@ -17,10 +17,7 @@ export interface AgentRoleParts extends MachineOptions {
   readonly say?: ((line: string) => void) | undefined;
 }
 
-/**
- * The one role of `troupe agent`: an agent with the named tools, or a plan whose steps such agents do. Tools that run or write ask first,
- * unless they are allowed.
- */
+/** Tools that run or write ask first, unless they are allowed. */
 export function agentRole(settings: AgentSettings, { more = [], say = () => {}, ...ports }: AgentRoleParts): Role {
   const { tools: named, allow, steps: maxSteps, plan = false } = settings;
   const tools = [...manusTools({ workspace: ports.workspace, sandbox: ports.sandbox }).filter(({ name }) => named.includes(name)), ...more];

@@ -15,10 +15,7 @@ export function subjectOf(task: string): string {
   return line.length <= SUBJECT ? line : `${line.slice(0, SUBJECT - 1).trimEnd()}…`;
 }
 
-/**
- * Commits the files an agent wrote and no others. A file that had changes of the user's, or that git ignores, is left out; during a merge or
- * a rebase nothing is committed.
- */
+/** A file that had changes of the user's, or that git ignores, is left out; during a merge or a rebase nothing is committed. */
 export async function commitWork(
   workspace: FileWorkspace,
   { commit = true, dirty }: AgentSettings,
@@ -46,10 +43,7 @@ const RESULT = 160;
 const MAX_LINE = 4_000;
 const MAX_TEXT = 100_000;
 
-/**
- * Prints an agent's words and calls while it works, with the result of each call. Words without a call are the agent's answer, which the
- * result shows; so words are printed once their step has ended with calls.
- */
+/** Words without a call are the agent's answer, which the result shows; so words are printed once their step has ended with calls. */
 export function watchAgent({ screen }: Session, run: Run): void {
   const { style } = screen;
   const said = new Map<string, string>();

@@ -23,7 +23,6 @@ export interface CommandSpec {
   readonly load?: () => Promise<Handler>;
 }
 
-/** Commands by their names, with their arguments. */
 export type Commands = Readonly<Record<string, CommandSpec>>;
 
 export const namesOf = (table: object): readonly OptionName[] => Object.keys(table) as OptionName[];

@@ -108,7 +108,6 @@ export function changesProject(crew: CrewSettings): boolean {
   return crew.kind === "software-company" && crew.existing === true;
 }
 
-/** Refuses to fork a run whose files are those of an existing project. @throws UsageError `FORK_CHANGE` */
 export function assertOwnProject({ crew }: Pick<CompanySettings, "crew">): void {
   if (!changesProject(crew)) return;
   const expected = "Expected a run that made a project of its own, got one that changed a project that was there";
@@ -138,7 +137,6 @@ function teamOf(
 export interface RunCrew {
   readonly name: string;
   readonly roles: readonly Role[];
-  /** Roles that no run begins with, and that a run can hire. */
   readonly reserve?: readonly Role[];
   readonly output?: readonly string[] | undefined;
 }
@@ -151,7 +149,6 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly host?: Pick<Host, "env" | "cwd">;
   /** Those that a workflow names. */
   readonly models?: Readonly<Record<string, ChatModel>>;
-  /** Of a change whose documents are kept beside the project. */
   readonly documents?: KeptDocuments | undefined;
 }
 
@@ -206,10 +203,7 @@ async function holdsFilesAlone(folder: string): Promise<boolean> {
   return names.some((name) => name !== ".troupe") && !names.includes(".git");
 }
 
-/**
- * The sandbox for a project's tests. Code of a model runs in bubblewrap or, unless the user allows it, not at all. The bundled scripts are
- * part of this package, so their tests also run without it.
- */
+/** Code of a model runs in bubblewrap or, unless the user allows it, not at all. Bundled scripts are trusted: they are part of this package. */
 export async function sandboxFor(
   { screen, host, interruptions }: Session,
   { sandbox: wanted, runTests, crew }: Pick<CompanySettings, "sandbox" | "runTests"> & Partial<Pick<CompanySettings, "crew">>,
@@ -290,7 +284,6 @@ export function slugOf(idea: string): string {
   return atWord === "" ? words.slice(0, SLUG_LENGTH) : atWord;
 }
 
-/** The parts of a run that continues or is forked, by its record and the options. */
 export async function recordedParts(
   session: Session,
   store: Store,

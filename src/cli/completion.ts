@@ -20,9 +20,7 @@ interface Expected {
 interface Position {
   readonly command: Command;
   readonly given: readonly string[];
-  /** The option whose value comes next. */
   readonly option?: Option | undefined;
-  /** True behind `--`: no option follows. */
   readonly isEnded?: boolean;
 }
 
@@ -101,7 +99,6 @@ function optionNamed(command: Command, name: string): Option | undefined {
     .find(({ long, short }) => long === name || short === name);
 }
 
-/** Includes the command `help`, which is in no list of commands. */
 function visibleCommands(command: Command): readonly Command[] {
   return command.createHelp().visibleCommands(command);
 }

@@ -68,10 +68,7 @@ export function userConfig(env: Variables): string | undefined {
   return isAbsolute(home) ? join(home, ".config", "troupe", "config.yaml") : undefined;
 }
 
-/**
- * Adds the settings of the config files to the environment: a variable that is set wins, then the sandbox and the store of the folder's
- * file, then the user's file. The other settings of the folder's file are returned separately.
- */
+/** A variable that is set wins, then the sandbox and the store of the folder's file, then the user's file. */
 export async function configured(host: Pick<Host, "cwd" | "env" | "stdin">) {
   const own = userConfig(host.env);
   const user = own === undefined ? undefined : await configIn(host, own, userSchema);

@@ -42,11 +42,7 @@ const USUAL_MS = 3_600_000;
 
 export const NO_PORTS: CrewPorts = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") };
 
-/**
- * Reads the crew that `--crew` names: a shipped one, a file, or a module. Returns the flags without it, the crew, unless it has settings of its
- * own, and what its file asks for. The settings of a file in the user's config folder count as the
- * user's, below options and variables.
- */
+/** The settings of a file in the user's config folder count as the user's, below options and variables. */
 async function chosenCrew({ host, settingsFrom }: Pick<Session, "host" | "settingsFrom">, flags: Flags) {
   const { crew: word, ...others } = flags;
   if (word === undefined || BUILT_IN.some((name) => name === word)) return { flags, crew: undefined, asks: undefined, models: {} };
@@ -110,7 +106,6 @@ interface OpenedCrew extends Crew {
 /** The tools of the agents of a workflow. Those that write or run ask a person. */
 const WORKFLOW_TOOLS = ["shell", "editor", "file_search", "look", "web_fetch", "web_search"] as const;
 
-/** @param models those that a workflow names, by their names */
 export async function openedCrew(
   crew: FileCrew | ModuleCrew,
   ports: CrewPorts,
@@ -146,7 +141,6 @@ function isMadeCrew(made: unknown): made is Partial<Crew> & Pick<Crew, "roles"> 
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Refuses to continue a crew whose module has changed since the run began. */
 export async function assertSameModule(host: Host, crew: CrewSettings): Promise<void> {
   if (crew.kind !== "module" || hashOf(await readText(host, crew.path, "the crew", MAX_BYTES)) === crew.hash) return;
   const expected = `Expected ${shown(crew.path, 200)} as it was when the run began, but it has changed`;

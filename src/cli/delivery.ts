@@ -61,7 +61,6 @@ export function deliveryOf(messages: readonly Message[]): DeliveryReport | undef
 
 const NamedSchema = z.object({ kind: z.enum(["order", "delivery"]), name: z.string().min(1).max(100) });
 
-/** The name that a product manager has given the product; undefined before that. */
 export function productName(messages: readonly Pick<Message, "instructContent">[]): string | undefined {
   return messages.map(({ instructContent }) => NamedSchema.safeParse(instructContent).data?.name).findLast((name) => name !== undefined);
 }
@@ -87,7 +86,6 @@ const TestsReportSchema = z.looseObject({
   passed: z.number(),
   failed: z.number(),
   failures: z.array(z.object({ name: z.string() })).optional(),
-  /** The reason why they did not run, and what to do about it. */
   hint: z.string().optional(),
 });
 export type TestsReport = z.infer<typeof TestsReportSchema>;

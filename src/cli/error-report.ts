@@ -54,7 +54,6 @@ export function errorLines(error: ErrorReport, o: { readonly style: Style; reado
   return o.isVerbose ? [head, ...trace.map((line) => o.style.faint(`  ${line}`))] : [head];
 }
 
-/** The amounts in dollars: the error itself has micro-dollars. */
 function budgetText({ data }: BudgetError): string {
   const { needed, left, budget } = data as { readonly needed: number; readonly left: number; readonly budget: number };
   const rest =

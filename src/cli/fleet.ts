@@ -54,7 +54,6 @@ export async function withFleet<T>(session: Session, flags: Flags, work: (fleet:
 }
 
 export const MAX_JOBS = 1_000;
-/** Polling interval in milliseconds for a state without notifications. */
 export const LOOK = 250;
 const MAX_ALIKE = 100;
 

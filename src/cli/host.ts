@@ -35,7 +35,6 @@ export function canAsk(host: Host): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true && !isCI(host.env);
 }
 
-/** True for a terminal that understands cursor codes. */
 export function canDraw(host: Host): boolean {
   return host.stderr.isTTY === true && host.env["TERM"] !== "dumb" && !isCI(host.env);
 }

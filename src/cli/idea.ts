@@ -13,7 +13,6 @@ export type IdeaSource = { readonly kind: "words"; readonly text: string } | { r
 export interface IdeaHints {
   /** True when any word is meant as an idea, as after `run` and with `--yes`. */
   readonly isMeant: boolean;
-  /** True for the text of a bundled idea. */
   readonly isBundled?: (text: string) => boolean;
   /** The advice when there is no idea. Default: how to give a company one. */
   readonly example?: string;
@@ -57,7 +56,6 @@ export async function readIdea(source: IdeaSource, host: Host): Promise<string> 
   throw new UsageError("IDEA_BINARY", `Expected the idea in ${from} to be text in UTF-8, got other bytes. Save it as plain text.`);
 }
 
-/** The command that a word was probably meant to be, in any case of letters. */
 export function mistypedCommand(word: string): string | undefined {
   const given = word.trim().toLowerCase();
   return COMMANDS.includes(given) ? given : nearestWord(given, LONG_COMMANDS, MAX_SLIPS);

@@ -28,10 +28,7 @@ type Place = { readonly path: string };
 
 export const dialectsFile = ({ path }: Place): string => `${path}-dialects.json`;
 
-/**
- * Lessons from refusals of servers, in a file beside the store. A folder may come from another person, so only a file that is private to the
- * user is read.
- */
+/** A folder may come from another person, so only a file that is private to the user is read. */
 export function keptDialects(session: Pick<Session, "host" | "screen">, place: Place): KeptLessons {
   const { host, screen } = session;
   const mask = maskSecrets(secretsIn(host.env));

@@ -7,19 +7,16 @@ import type { Message } from "../message/message.ts";
 import { makeOwnFolder, withHeld } from "../workspace/held-folder.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** Such as `.troupe/acceptance.json`. */
 function besidePath(path: string): string {
   return `.troupe/${basename(path)}`;
 }
 
-/** The documents that are kept beside a project; undefined where they are files of it. */
 export async function documentsBeside(workspace: Workspace, root: string): Promise<KeptDocuments | undefined> {
   if ((await workspace.read(ACCEPTANCE_FILE)) !== undefined) return undefined;
   const beside = (path: string): Promise<string | undefined> => ifThere(readFile(join(root, besidePath(path)), "utf8"));
   return { requirement: await beside(REQUIREMENT_FILE), acceptance: await beside(ACCEPTANCE_FILE) };
 }
 
-/** Keeps the documents of a company beside a project, unless they are files of it. */
 export async function keepDocuments(root: string, messages: readonly Message[]): Promise<void> {
   const order = newestOrder({ get: () => messages });
   if (order?.isBeside !== true) return;

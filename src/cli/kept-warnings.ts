@@ -36,12 +36,10 @@ export async function keepWarnings(
   return file;
 }
 
-/** @param runId default: all runs */
 export async function removeWarnings(store: string, runId?: string): Promise<void> {
   await rm(runId === undefined ? folderOf(store) : fileOf(store, runId), { force: true, recursive: true });
 }
 
-/** @param file where all of them are kept */
 export function warningLines(unseen: Unseen, file: string | undefined, style: Style): readonly string[] {
   const printed = file === undefined ? unseen.size : PRINTED;
   const lines = [...unseen].slice(0, printed).map(([text, times]) => style.warn(`  ${shown(text, LENGTH)}${timesText(times)}`));

@@ -11,7 +11,6 @@ import { main } from "./program.ts";
 
 const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const words = process.argv.slice(2);
-/** False until the command has its exit code. */
 let hasEnded = false;
 
 const host: Host = {

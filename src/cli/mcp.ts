@@ -80,7 +80,6 @@ async function readMcpConfig(host: Host, path: string) {
   });
 }
 
-/** Recorded tools that cannot be called, for a replay. */
 export function replayTools(specs: readonly ToolSpec[]): readonly Tool[] {
   return specs.map((spec) =>
     defineTool({

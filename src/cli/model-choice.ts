@@ -25,7 +25,6 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 
-/** The model of some settings. Nothing is sent yet. */
 export async function realModel(settings: ModelSettings, company: CompanySettings): Promise<ChosenModel> {
   const { id, apiKey, baseURL, price, timeouts, others = {}, folders = [], secrets = [] } = settings;
   const model = modelAt(settings, id, price, timeouts);

@@ -23,7 +23,6 @@ export interface ModelSettings {
   /** Default: learnt. */
   readonly dialect?: Dialect | undefined;
   readonly others?: ModelTable;
-  /** Strings that must never be written down. */
   readonly secrets?: readonly string[];
   /** Files whose time limits hold for other models too, where they are lower. */
   readonly folders?: readonly FolderSettings[];
@@ -180,9 +179,7 @@ export interface ChosenModel {
   /** Undefined: OpenAI's own, or none. */
   readonly baseURL: string | undefined;
   readonly budget: MicroUsd | undefined;
-  /** True when a call may cost something. */
   readonly isPaid: boolean;
-  /** Strings that must never be written down. */
   readonly secrets: readonly string[];
   readonly modelOf: (id: string) => ChatModel;
 }

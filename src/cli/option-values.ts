@@ -129,7 +129,6 @@ export function setting<Name extends OptionName>(name: Name, flags: Flags, env: 
   return readOption(variable, text, ENTRIES[name] as OptionEntry) as Flags[Name];
 }
 
-/** Refuses options that cannot change once a run has begun. */
 export function refuseFixed(flags: Flags): void {
   for (const [name, { fixed, flags: typed }] of Object.entries(ENTRIES)) {
     const value = flags[name as OptionName];

@@ -25,7 +25,6 @@ export interface OptionEntry {
   readonly text: string;
   /** The allowed words, or the format. Default: any string, or no value. */
   readonly value?: readonly string[] | keyof Values;
-  /** Words that a shell offers beside files. */
   readonly offered?: readonly string[];
   readonly max?: number;
   readonly list?: true;
@@ -396,7 +395,6 @@ type ValueOf<E> = E extends { readonly list: true }
 
 export type Flags = { readonly [Name in OptionName]?: ValueOf<Entries[Name]> | undefined };
 
-/** The options of the software company, as its runs keep them. */
 export type CompanyOptions = {
   readonly [Name in OptionName as Entries[Name] extends { readonly crews: readonly string[] } ? Name : never]?: Flags[Name];
 };

@@ -18,7 +18,6 @@ const MAX_COMMAND = 2_000;
 
 type WorkerSettings = Pick<Extract<CrewSettings, { kind: "software-company" }>, "worker" | "workerBudget" | "workerEnv">;
 
-/** The settings of the worker of a crew; undefined where it has none. */
 export function workerSettings(crew: CrewSettings): WorkerSettings | undefined {
   return crew.kind === "software-company" && crew.worker !== undefined ? crew : undefined;
 }
@@ -47,18 +46,12 @@ async function readWorker(
   return { command: [file, ...args], env: codingVariables(command, env, names), budget: workerBudget };
 }
 
-/** The worker as an option of the company. @throws UsageError `OPTION_INVALID` */
 export async function outsideWorker(host: Pick<Host, "env" | "cwd">, settings: WorkerSettings) {
   const { command, env, budget } = await readWorker(host, settings);
   return { agent: codingAgent({ command, env }), budget };
 }
 
-/**
- * Refuses a worker that cannot be started, and asks the person at the terminal before it is.
- *
- * @throws UsageError `OPTION_INVALID`; `WORKER_MISSING`; `WORKER_NOT_ALLOWED` without a terminal
- * @throws ControlError `ABORTED` where the person does not agree
- */
+/** Asks the person at the terminal before the worker is started. @throws UsageError `WORKER_MISSING`, `WORKER_NOT_ALLOWED` */
 export async function allowWorker(session: Session, settings: WorkerSettings, isAllowed: boolean): Promise<void> {
   const { host, screen } = session;
   const { command, env, budget } = await readWorker(host, settings);

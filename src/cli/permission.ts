@@ -54,7 +54,6 @@ export function answersText(question: PermissionQuestion, hasDiff: boolean): str
 
 const MAX_DESCRIPTION = 1_000;
 
-/** Says what the tool may do, in its own words, and what each answer does. */
 export function explanation(question: PermissionQuestion, hasDiff: boolean): readonly string[] {
   const { tool, description = "" } = question;
   const says = description.trim() === "" ? "says nothing about itself" : `says: ${shown(description.trim(), MAX_DESCRIPTION)}`;

@@ -53,7 +53,6 @@ export interface EarlierPart {
   readonly rounds: number;
 }
 
-/** Returns the rounds of the turns before the one that continues. @param hasMessage true where a message begins a new turn */
 export function earlierRounds(state: RunState, hasMessage: boolean): number {
   return roundsOf(state) - (hasMessage ? 0 : turnCount(state).rounds);
 }
@@ -64,7 +63,6 @@ export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbo
   readonly isConfirmed: boolean;
 }
 
-/** Works in the folder of a new run, once a person has agreed to its cost. */
 export function inConfirmedFolder<T>(session: Session, run: NewRun, work: (folder: string) => Promise<T>): Promise<T> {
   const { host, interruptions } = session;
   const { settings, chosen, sandbox, idea, name, isConfirmed } = run;
@@ -180,7 +178,6 @@ function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: Sandbox
   return sandbox.kind === "none" ? "run without isolation" : "not run";
 }
 
-/** Shows what users say to the run from other terminals. */
 function showNews({ screen }: Session, run: Run): void {
   const show = (content: string): void => screen.say(screen.style.strong(`Received: ${shown(content, 200)}`));
   const watch = (): unknown => run.on("message", ({ message }) => show(message.content));

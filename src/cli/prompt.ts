@@ -24,9 +24,7 @@ import { choiceLines, deadlineText, fieldLines } from "./screen/question.ts";
 import type { Session } from "./session.ts";
 import type { Worker } from "./settings.ts";
 
-/**
- * Asks for one line on the terminal. Undefined when the input ended without one (Ctrl-D). To be called only where {@link canAsk} is true.
- */
+/** Undefined when the input ended without a line (Ctrl-D). To be called only where {@link canAsk} is true. */
 export async function promptLine(
   host: Host,
   interruptions: Interruptions,
@@ -52,10 +50,7 @@ export async function promptLine(
   }
 }
 
-/**
- * Asks the person at the terminal, one question at a time. Without a terminal a question ends the run with status `waiting`, except for
- * tools that are allowed.
- */
+/** Without a terminal a question ends the run with status `waiting`, except for tools that are allowed. */
 export function humanPort(
   session: Session,
   { read, allowed }: { readonly read: ReadFile; readonly allowed: readonly string[] },
@@ -94,7 +89,6 @@ export function askPerson(session: Session, question: HumanQuestion, signal: Abo
   });
 }
 
-/** Asks until the person says yes, no, always, something to the role, or has changed the arguments. */
 function askPermission(session: Session, question: PermissionQuestion, read: ReadFile, signal: AbortSignal): Promise<Json> {
   const { screen } = session;
   return screen.aside(async () => {
@@ -111,7 +105,6 @@ function askPermission(session: Session, question: PermissionQuestion, read: Rea
   });
 }
 
-/** Asks for the arguments one by one; an empty line keeps the value of the role. */
 function changedCall(session: Session, question: PermissionQuestion, signal: AbortSignal): Promise<Json> {
   const { form, args } = question;
   const schema = (form?.kind === "choices" ? form.args : undefined) ?? { type: "object" };
@@ -179,7 +172,6 @@ export async function confirmPaidRun(session: Session, run: PaidRun): Promise<vo
   if (!isYes(answer, true)) throw new AbortedError("it was not confirmed, and nothing was started");
 }
 
-/** Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand. */
 export async function confirmRemoval(session: Session, question: string, isAgreed: boolean): Promise<void> {
   if (isAgreed) return;
   if (!canAsk(session.host)) {

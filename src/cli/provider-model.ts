@@ -24,12 +24,10 @@ const PROVIDERS: Readonly<Record<string, readonly [name: string, exported: strin
   xai: ["@ai-sdk/xai", "xai", "XAI_API_KEY"],
 };
 
-/** True for `anthropic/claude-sonnet-4-5`: a model that a package of the AI SDK reaches. */
 export function isProviderModel(id: string): boolean {
   return nameIn(id) !== undefined;
 }
 
-/** The variable that holds the key of a provider. */
 export function providerKey(id: string, env: Variables): string | undefined {
   const [, , ...keys] = PROVIDERS[nameIn(id)?.provider ?? ""] ?? [];
   return keys.find((name) => valueIn(env, name) !== undefined);
@@ -49,12 +47,7 @@ function nameIn(id: string): { readonly provider: string; readonly model: string
   return Object.hasOwn(PROVIDERS, provider) && model !== "" ? { provider, model } : undefined;
 }
 
-/**
- * Returns the model of a name such as `anthropic/claude-sonnet-4-5`. Its package is looked for beside Troupe alone, and loaded with the
- * first call; it reads its key from its own variable, such as `ANTHROPIC_API_KEY`.
- *
- * @throws UsageError `PACKAGE_MISSING`
- */
+/** Looks for the package beside Troupe alone, and loads it with the first call. @throws UsageError `PACKAGE_MISSING` */
 export function providerModel(id: string, options: AiSdkOptions): ChatModel {
   const found = nameIn(id);
   const [name = "", exported = ""] = PROVIDERS[found?.provider ?? ""] ?? [];

@@ -42,7 +42,6 @@ export interface ReportFacts {
   readonly next: NextSteps;
   readonly change?: ChangeReport | undefined;
   readonly commit?: CommitReport | undefined;
-  /** True where the criteria alone were asked for. */
   readonly isSpec?: boolean | undefined;
   /** Causes of the messages that are a crew's result. */
   readonly output?: readonly string[] | undefined;

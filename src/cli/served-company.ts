@@ -40,10 +40,7 @@ export interface ServedCompanyParts {
   readonly logger: Logger;
 }
 
-/**
- * The company of `troupe serve`: each run gets a team and a folder of its own, as `troupe run` gives it. A run that continues gets the ones
- * it was begun with. Questions wait for the server's clients.
- */
+/** Each run gets a team and a folder of its own. A run that continues gets the ones it was begun with. Questions wait for the server's clients. */
 export async function servedCompany(given: ServedCompanyParts): Promise<TeamOpener> {
   const session: Session = { ...given.session, host: withoutTerminal(given.session.host) };
   const parts = { ...given, session, flags: { ...withoutFixed(given.flags), force: undefined } };

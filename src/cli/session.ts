@@ -26,7 +26,6 @@ export interface Session {
   readonly json: JsonLines | undefined;
 }
 
-/** Runs one command and turns an error into a printed message and an exit code. */
 export async function inSession(
   host: Host,
   raw: Readonly<Record<string, unknown>>,
@@ -98,16 +97,13 @@ export async function printResult(session: Session, facts: object, lines: (o: Te
 }
 
 interface Table<Row> {
-  /** The type of each row with `--json`. */
   readonly type: string;
   readonly rows: readonly Row[];
   readonly heads: readonly string[];
   readonly cells: (row: Row) => readonly string[];
-  /** The sentence for an empty table. */
   readonly empty: string;
 }
 
-/** Prints rows: each as one line of JSON with `--json`, else as a table. */
 export async function printTable<Row extends object>(session: Session, { type, rows, heads, cells, empty }: Table<Row>): Promise<void> {
   if (session.json !== undefined) for (const row of rows) await session.json.write({ type, ...row });
   else if (rows.length === 0) session.screen.say(empty);

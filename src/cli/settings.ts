@@ -22,7 +22,6 @@ export type FileCrew = Readonly<z.infer<typeof FileCrewSchema>>;
 export const ModuleCrewSchema = z.object({ kind: z.literal("module"), path: Path, hash: z.string() });
 export type ModuleCrew = Readonly<z.infer<typeof ModuleCrewSchema>>;
 
-/** The settings of `troupe agent`, which are kept with its run. */
 export const AgentSchema = z.object({
   tools: Strings,
   allow: Strings,
@@ -43,7 +42,6 @@ export type CrewSettings =
       readonly kind: "software-company";
       readonly existing?: boolean | undefined;
       readonly asks?: boolean | undefined;
-      /** The criteria alone are written. */
       readonly isSpec?: boolean | undefined;
     } & CompanyOptions)
   | ({ readonly kind: "waterfall" } & Pick<CompanyOptions, "implement">)
@@ -68,7 +66,6 @@ export interface CompanySettings {
   readonly crew: CrewSettings;
   /** Ids of models by the names of roles. Default: the model of the run. */
   readonly models?: Readonly<Record<string, string>> | undefined;
-  /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
   /** Tools that a run which continues uses without asking. */
   readonly allowed?: readonly string[] | undefined;
@@ -154,7 +151,6 @@ function crewSettings(flags: Flags): CrewSettings {
   return kind === "waterfall" ? { kind, ...own } : { kind, ...own, ...(isChange ? { existing: true } : {}) };
 }
 
-/** The folder of a project that is changed; undefined for a new project. */
 function existingFolder({ in: folder, inc, out }: Flags): string | undefined {
   if (folder === undefined && inc === true)
     throw conflict("Expected --project-path with --inc, got none. Name the project that is changed.");

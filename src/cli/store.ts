@@ -105,12 +105,10 @@ export async function sealOf(place: StorePlace, runId: string): Promise<string> 
   return createHmac("sha256", key).update(runId).digest("hex").slice(0, 32);
 }
 
-/** True for a run that was begun with this store. */
 export async function isOurs(place: StorePlace, runId: string, { seal }: RunAbout): Promise<boolean> {
   return seal === (await sealOf(place, runId));
 }
 
-/** Refuses to act on the record of a run that was not begun with this store. */
 export async function assertOurs(place: StorePlace, runId: string, about: RunAbout, isForced: boolean): Promise<void> {
   if (isForced || (await isOurs(place, runId, about))) return;
   const { id: model, baseURL } = about.model;

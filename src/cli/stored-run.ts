@@ -74,7 +74,6 @@ export async function storedRun(journal: Journal, given: string): Promise<string
 
 const MAX_ALIKE = 100;
 
-/** Returns the shortest beginning of an id that no other run of the journal has. */
 export async function shortIdIn(journal: Journal, runId: string): Promise<string> {
   const alike = (await newestRuns(journal, { limit: MAX_ALIKE, prefix: shortId(runId, []) })).map((info) => info.runId);
   return alike.length === MAX_ALIKE ? runId : shortId(runId, alike);
@@ -145,12 +144,10 @@ export async function openWork(state: RunState): Promise<Message | undefined> {
   return provesProduct(about) ? continuedWork(resultOf(state).messages) : undefined;
 }
 
-/** The result of a run that is at its end. */
 export function resultOf(state: RunState): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
 }
 
-/** True for a run that this command began and that has not ended as finished. */
 async function isUnfinished(journal: Journal, info: RunInfo): Promise<boolean> {
   const first = await eventAt(journal, info, 0);
   if (first?.type !== "run.started" || readAbout(first.about ?? null) === undefined) return false;
@@ -166,10 +163,7 @@ export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq:
 
 export type LoadedRun = Awaited<ReturnType<typeof loadRun>>;
 
-/**
- * Folds the events of a run. `held` has the micro-dollars of calls with unknown cost, counted in full; `began` and `moved` are the times of
- * its first event, which is that of a fork's first own event, and of its last. @param o.at sequence number of the last event that counts
- */
+/** `held` has the micro-dollars of calls with unknown cost; a fork's `began` is the time of its first own event. @param o.at the last event */
 export async function loadRun(
   journal: Journal,
   runId: string,
@@ -202,10 +196,7 @@ export async function eventsOf(journal: Journal, runId: string, signal: AbortSig
 /** The form of a question's id, which is not taken for an answer. */
 const ID_LETTERS = /^[0-9a-f]{4,}$/;
 
-/**
- * The question that is answered, and the text. The question may be left out where only one waits. @param asks true where a person can be
- * asked for a missing text
- */
+/** @param asks true where a person can be asked for a missing text */
 export function chosenQuestion(
   words: readonly string[],
   pending: readonly PendingQuestion[],

@@ -38,7 +38,6 @@ export async function streamOf({ cwd, stdin }: Host, path: string, limit: number
   throw new Error("it is a pipe, a device or a socket");
 }
 
-/** At most `limit` bytes of a file. */
 export async function bytesOf(host: Host, path: string, limit: number): Promise<Uint8Array> {
   return firstBytes(await streamOf(host, path, limit), limit);
 }
@@ -63,7 +62,6 @@ export function decodedText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** At most `limit` bytes of a stream; the rest is not read. */
 async function firstBytes(stream: AsyncIterable<unknown>, limit: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -106,7 +104,6 @@ export async function assertReplaceable(path: string, mark: string): Promise<voi
     throw unwritable(path, Object.assign(new Error("it is another file"), { code: "EEXIST" }));
 }
 
-/** Writes a report, also over an earlier one. */
 export async function replaceReport(path: string, text: string, mark: string): Promise<void> {
   await assertReplaceable(path, mark);
   try {

@@ -15,7 +15,6 @@ const FIRST_PAUSE = 500;
 const MAX_PAUSE = 30_000;
 /** Milliseconds of work after which a death counts as the first again. */
 const STEADY = 60_000;
-/** Deaths in a row after which the worker is not started again. */
 const MAX_DEATHS = 10;
 
 const DRAIN = "drain";
@@ -99,7 +98,6 @@ interface ChildEnd {
   readonly signal: NodeJS.Signals | null;
   /** The name by which the journal knows its process; undefined for one that was never ready. */
   readonly identity: string | undefined;
-  /** True when it said that it has given its runs back. */
   readonly isDrained: boolean;
 }
 

@@ -37,7 +37,6 @@ export async function jsonIn<T>(response: Response): Promise<T> {
   }
 }
 
-/** Returns the error in a refusal, of the class that it has at the server. */
 export async function errorIn(response: Response): Promise<TroupeError> {
   const text = await response.text().catch(() => "");
   const record = recordIn(text);

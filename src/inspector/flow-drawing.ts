@@ -50,7 +50,6 @@ export function flowMermaid(flow: MessageFlow): string {
   ].join("\n");
 }
 
-/** The first characters of a string, without cutting one in two. */
 export function excerptOf(text: string, length: number): string {
   const start = Array.from(text.slice(0, 2 * length))
     .slice(0, length)

@@ -1,6 +1,4 @@
-/*
- * The entry `troupe/inspector`: reports on memories, snapshots of memories, and drawings of the messages between roles.
- */
+/** The entry `troupe/inspector`: reports on memories, snapshots of memories, and drawings of the messages between roles. */
 export { debugMemory, type MemoryReport } from "./memory-debug.ts";
 export { exportSnapshot, importSnapshot, snapshotLines, type SnapshotOptions } from "./memory-snapshot.ts";
 export type { MemorySnapshot } from "./memory-snapshot.ts";

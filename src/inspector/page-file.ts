@@ -8,21 +8,12 @@ import type { RunEvent } from "../runtime/record/event.ts";
 const BUILT = "dist/src/inspector/page.html";
 const EMBEDDED = /(<script type="application\/json" id="troupe-runs">)\[\](<\/script>)/;
 
-/**
- * Reads the page of the inspector: one file of HTML that loads nothing, with the policy that allows its own script and style alone.
- *
- * @throws UsageError `PAGE_MISSING` where this package was not built
- */
+/** Reads the page, one file of HTML that loads nothing. @throws UsageError `PAGE_MISSING` where this package was not built */
 export function readPage(): Promise<string> {
   return readFile(builtPage(), "utf8");
 }
 
-/**
- * Returns a page that holds runs and reaches no network, line by line: a run may be larger than the longest text.
- *
- * @param html the page as {@link readPage} returns it
- * @param runs the events of each run, from the first
- */
+/** Returns a page that holds runs and reaches no network, line by line: a run may be larger than the longest text. */
 export async function* offlinePage(
   html: string,
   runs: Iterable<AsyncIterable<RunEvent> | Iterable<RunEvent>>,

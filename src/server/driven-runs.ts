@@ -159,11 +159,7 @@ export class DrivenRuns {
     return driven === undefined || this.#within(driven.run.result, ms);
   }
 
-  /**
-   * Stops every run. No activation begins any more; steps in flight get `grace` milliseconds to end, so that nothing paid for is cut off.
-   *
-   * @param requests resolves when no request opens a team any more
-   */
+  /** Steps in flight get `grace` milliseconds, so that nothing paid for is cut off. @param requests resolves when no request opens a team any more */
   async close(grace: number, requests: () => Promise<unknown>): Promise<void> {
     this.#closing.abort(new ControlError(SERVER_CLOSING, closing().message));
     const all = [...this.#driven.values()];

@@ -54,7 +54,6 @@ export class EventStream {
   #isOver = false;
   #hasLeft = false;
   #hasGrown = false;
-  /** True while the record may have events that were not sent. */
   #isBehind = false;
   #wake: (() => void) | undefined;
   /** Looks in a row at a record that should have more events. */
@@ -90,7 +89,6 @@ export class EventStream {
     sink.close();
   }
 
-  /** Reads the first events. @throws JournalError as `read` of the journal */
   async begin(): Promise<void> {
     await this.#read();
   }

@@ -32,10 +32,7 @@ export class Guard {
     this.#hosts.add(host.toLowerCase());
   }
 
-  /**
-   * @returns the origin of a page elsewhere that may read the answer
-   * @throws UsageError `HOST_REFUSED`, `ORIGIN_REFUSED`
-   */
+  /** Returns the origin of a page elsewhere that may read the answer. @throws UsageError `HOST_REFUSED`, `ORIGIN_REFUSED` */
   check(request: Request): string | undefined {
     const { host: asked } = new URL(request.url);
     const host = request.headers.get("host") ?? asked;
@@ -56,7 +53,6 @@ export class Guard {
   }
 }
 
-/** A host without its port. Undefined parts of a hostile header match no known name. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d{1,5}$/, "");
 }

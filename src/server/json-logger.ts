@@ -79,7 +79,6 @@ export function logEvent(logger: Logger, tenant: string, event: RunEvent): void 
   }
 }
 
-/** Logs that a run is at rest. */
 export function logRest(logger: Logger, tenant: string, { runId, status, error, cost, rounds }: RunResult): void {
   const fields = { run: runId, tenant, status, cost: cost.known, rounds, code: error?.code };
   if (status === "failed") logger.error("A run failed.", fields);

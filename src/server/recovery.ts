@@ -176,7 +176,6 @@ async function stateOf(journal: Journal, runId: string): Promise<RunState> {
   return (await recordedState(journal, runId, (from) => journal.read(runId, from))).state;
 }
 
-/** True for a tenant with a pool that does not know by itself what was spent. */
 function isCharged({ pool }: TenantAccount): boolean {
   for (let level = pool; level !== undefined; level = level.parent) if (level.isDurable !== true) return true;
   return false;

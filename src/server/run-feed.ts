@@ -29,7 +29,6 @@ interface Observable {
   on(type: Observed["type"], listener: (observed: Observed) => void): () => void;
 }
 
-/** A run with followers. */
 interface Feed {
   readonly followers: Set<Follower>;
   /** Ends the subscriptions to its notices, or the watch of its record. */

@@ -175,7 +175,6 @@ export class ServedRuns {
     });
   }
 
-  /** Sends a signal, and resumes a run that waits for it. */
   async awaken(account: TenantAccount, runId: string, name: string, { value, id, ...terms }: SignalRequest): Promise<RunSummary> {
     const message = signalMessage(name, value, { id, now: this.#parts.clock.now() });
     const { waits } = await this.change(account, runId, terms, (team, o) => team.send(runId, message, o));

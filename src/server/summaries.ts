@@ -25,7 +25,6 @@ export class RunSummaries {
     return runInfo(this.#journal, runId);
   }
 
-  /** Returns where the record of a run ends. */
   async standing(runId: string): Promise<Pick<RunSummary, "status" | "events">> {
     return (await readTally(this.#journal, await this.known(runId))).summary;
   }

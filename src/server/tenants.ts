@@ -58,7 +58,6 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const MIN_TOKEN = 16;
 const LATER = "Try again when some are answered.";
 
-/** The places of a tenant. */
 const RUNS: PlacesOf = { code: "RUNS_TOO_MANY", what: "runs under way", advice: "Wait until one is at rest." };
 const STREAMS: PlacesOf = { code: "STREAMS_TOO_MANY", what: "open streams", advice: "Close some, or raise the bound of the tenant." };
 const CONNECTIONS: PlacesOf = { code: "CONNECTIONS_TOO_MANY", what: "requests and streams at once", advice: LATER };
@@ -107,7 +106,6 @@ export class TenantAccount {
     return this.name === "" ? "" : `${this.name}.`;
   }
 
-  /** Takes the place of a request. @throws UsageError `CONNECTIONS_TOO_MANY` */
   takeConnection(): () => void {
     return this.#connections.take(1, this.streams.taken);
   }
@@ -147,10 +145,7 @@ export class Tenants {
   readonly accounts: readonly TenantAccount[];
   readonly #owners: readonly TokenOwner[];
 
-  /**
-   * @param options the tenants, or the token and the budget of the one user
-   * @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN`
-   */
+  /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
   constructor({ tenants, token, budget }: TenantsOptions, clock: Clock) {
     checkBudget(budget, "OPTION_INVALID");
     const one: Partial<Tenant> = budget === undefined ? {} : { budget };
@@ -167,7 +162,6 @@ export class Tenants {
     assertDifferent(known.map(({ digest }) => digest.toString("hex")));
   }
 
-  /** True when a request needs a token. */
   get hasTokens(): boolean {
     return this.#owners.length > 0;
   }

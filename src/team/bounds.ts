@@ -27,11 +27,7 @@ export interface Bounds {
   readonly stopWhen: StopCondition | undefined;
 }
 
-/**
- * Returns the bounds of a run from now on: given ones, else recorded ones, else the defaults.
- *
- * @throws JournalError `STOP_CONDITION_NEEDED` if the record names a function of a program, and no condition is given
- */
+/** @throws JournalError `STOP_CONDITION_NEEDED` if the record names a function of a program, and no condition is given */
 export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOptions): Bounds {
   const { bounds: before, delivery } = state;
   const stopWhen = stopConditionNow(state, asked.stopWhen);
@@ -53,11 +49,7 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
   return { recorded, stopWhen };
 }
 
-/**
- * Returns the bounds and the crew of a run that continues from its record.
- *
- * @throws JournalError for another scheduler, other edges or another order of arrival than those of the record; `STOP_CONDITION_NEEDED`
- */
+/** @throws JournalError for another scheduler, other edges or another order of arrival than recorded; `STOP_CONDITION_NEEDED` */
 export function continuing(
   state: RunState,
   crew: Crew,

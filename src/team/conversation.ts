@@ -49,7 +49,6 @@ const turnOptions: Known<TurnOptions> = { ...answerOptions, files: kinds.checked
 
 export interface ConversationParts {
   readonly team: Team;
-  /** Returns the run that is under way in this process. */
   readonly underWay: (id: string) => Run | undefined;
 }
 
@@ -144,7 +143,6 @@ export class Conversation {
     );
   }
 
-  /** Returns a run in which the message is recorded. */
   async #begun(message: Message, { isNew, terms, listen }: Beginning): Promise<Run> {
     const { team, underWay } = this.#parts;
     if (isNew) {
@@ -174,7 +172,6 @@ interface Beginning {
   readonly listen: Listen;
 }
 
-/** Sends the notices of a run to the listener of a turn, from now on. */
 type Listen = (run: Run) => void;
 
 async function heard({ onNotice }: TurnOptions, turn: (listen: Listen) => Promise<SayResult>): Promise<SayResult> {

@@ -20,7 +20,6 @@ export interface Crew {
   readonly budget: MicroUsd | undefined;
   readonly pools: readonly BudgetPool[];
   readonly limits: ModelLimits | undefined;
-  /** Returns the definition of a role hired during the run. */
   readonly reserve?: (hired: Pick<HiredRole, "name" | "traits">) => Role | undefined;
 }
 

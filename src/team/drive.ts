@@ -33,7 +33,6 @@ export interface TeamParts {
   readonly mask: Mask;
 }
 
-/** A claimed run with its present state. */
 export interface ClaimedRun extends Claim, WarmRun {
   /** Called once this owner has recorded that the run continues. Until then the next claim learns how the previous owner left the run. */
   readonly continued: () => void;

@@ -50,7 +50,6 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
   });
 }
 
-/** Copies the shared past into a fork, and reads the parent's later answers. */
 async function copyPast(fork: ForkParts, o: ForkOptions): Promise<{ readonly state: RunState; readonly answers: ForkAnswers }> {
   const { journal, parentId, epoch, crew, mask, controls } = fork;
   const { id: runId, signal } = controls;

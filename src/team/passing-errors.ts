@@ -1,7 +1,4 @@
-/**
- * Codes of temporary errors, which end a run here without an end in its record: another process has the run, or the journal, a budget or a limit
- * cannot be reached. Such a run can be retried without limit.
- */
+/** Another process has the run, or the journal, a budget or a limit cannot be reached. Such a run can be retried without limit. */
 export const PASSING_CODES: ReadonlySet<string> = new Set([
   ...["RUN_OWNED", "EPOCH_STALE", "SEQ_MISMATCH", "MOVED"],
   ...["JOURNAL_UNREACHABLE", "JOURNAL_UNWRITABLE", "JOURNAL_FULL", "JOURNAL_CLOSED"],

@@ -152,11 +152,7 @@ const aJob = object("the JSON of a job { runId, team, idea, about, scope, events
   refusals: orNothing(kinds.count),
 });
 
-/**
- * Returns a job of unknown origin, such as a row of a database, checked and frozen.
- *
- * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
- */
+/** Checks a job of unknown origin, such as a row of a database. @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID` */
 export function parseRunJob(given: unknown): RunJob {
   if (!fits(given, aJob)) throw misfit("OPTION_INVALID", "a run driver", "what was submitted", given, aJob);
   const { runId, team, idea, about, scope, events, refusals } = jsonRoundTrip(withFileData(given as RunJob));
@@ -166,7 +162,6 @@ export function parseRunJob(given: unknown): RunJob {
   return deepFreeze(withFileData({ runId, team, ...defined({ idea: said, about, scope, events, refusals }) }));
 }
 
-/** Returns a job whose files have their bytes. */
 function withFileData(job: RunJob): RunJob {
   const { idea } = job;
   if (typeof idea !== "object" || !isList(idea?.files)) return job;

@@ -23,7 +23,6 @@ import { idleControls, Run, type RunControls } from "./run.ts";
 import type { ResumeOptions, SignalOptions } from "./team-options.ts";
 import { takeWarm, type WarmRun } from "./warm-states.ts";
 
-/** The bounds of a run, apart from its roles. */
 type CrewBounds = Omit<Crew, "roles" | "reserve">;
 
 /** A run to begin. */
@@ -31,7 +30,6 @@ export interface RunRequest {
   readonly id: string;
   readonly options: ResumeOptions;
   readonly create?: "new" | "new or known";
-  /** The idea given by the caller. */
   readonly idea?: Message;
   /** Messages of a resume; those published by an owner in another process are removed. */
   readonly news?: (Message | string)[];
@@ -86,7 +84,6 @@ export class Runs {
     this.#boundsOf = boundsOf;
   }
 
-  /** Builds the crew of a run from the roles hired now. */
   crewOf(runId: string, bounds: CrewBounds = this.#boundsOf({})): (signal: AbortSignal) => Promise<Crew> {
     takes("a run of a team", "its id", runId, aText);
     const { present } = this.#roster;
@@ -100,10 +97,7 @@ export class Runs {
     return this.#underWay.get(id)?.run;
   }
 
-  /**
-   * Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`, and a new run of the
-   * id of one that is under way with `RUN_EXISTS`.
-   */
+  /** @throws JournalError `RUN_IDEA_DIFFERS` for another idea, `RUN_EXISTS` for a new run of an id that is under way */
   launch(request: RunRequest): Run {
     const { id, idea, options, create } = request;
     const { name, options: team, journal, mask } = this.parts;
@@ -171,11 +165,7 @@ export class Runs {
     return (await attempt()) ?? (await this.#remote()).follow({ controls, news, meant, drive: attempt });
   }
 
-  /**
-   * Claims and reads a run for the time of the work.
-   *
-   * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, and when it cannot be read; ControlError when the signal aborts
-   */
+  /** @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, and when it cannot be read; ControlError when the signal aborts */
   async claimed<T>(id: string, o: OwningOptions, work: (run: ClaimedRun) => Promise<T>): Promise<T> {
     const { signal, prepare, conclude, ...claiming } = o;
     const { journal } = this.parts;

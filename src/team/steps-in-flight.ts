@@ -9,7 +9,6 @@ export class StepsInFlight {
   readonly #steps = new Set<string>();
   #settled: (() => void)[] = [];
 
-  /** Takes the next event of the run. */
   note(event: RunEvent): void {
     if (event.type === "step.started" && event.kind !== "human") this.#steps.add(`${event.act} ${event.key}`);
     if (event.type === "step.ended") this.#steps.delete(`${event.act} ${event.key}`);
@@ -18,7 +17,6 @@ export class StepsInFlight {
     for (const settle of this.#settled.splice(0)) settle();
   }
 
-  /** Resolves when no step is in flight. */
   settled(): Promise<void> {
     if (this.#steps.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#settled.push(resolve));

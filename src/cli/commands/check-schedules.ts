@@ -29,7 +29,6 @@ export function checkSchedules(session: Session, crew: FileCrew | ModuleCrew, fl
   });
 }
 
-/** @param store keeps a run of each finding */
 async function explored(session: Session, crew: FileCrew | ModuleCrew, store?: Store): Promise<ExitCode> {
   const { roles, output } = await openedCrew(crew, NO_PORTS);
   const watched = new Set(roles.flatMap((role) => describeRole(role).watch));

@@ -36,7 +36,6 @@ export interface Check {
 }
 
 const MIN_NODE: readonly [number, number] = [20, 19];
-/** Milliseconds a model has to answer one word. */
 const PING_TIMEOUT = 30_000;
 const PING_TOKENS = 512;
 

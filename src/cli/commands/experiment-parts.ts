@@ -8,7 +8,6 @@ import type { Flags } from "../options.ts";
 import { counted, plural, shellWord, shown } from "../screen/text.ts";
 import { report, type Session } from "../session.ts";
 
-/** The runs that a sweep is asked for, and its bounds. */
 export function askedIn({ reps, seed, cells, part, record, budget, limits }: Flags) {
   const kept = record === undefined || record === "paid" ? undefined : record === "all";
   return {

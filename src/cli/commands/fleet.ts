@@ -30,10 +30,7 @@ const DEFAULT_LIMIT = 30;
 const STOP_LIMIT = 30_000;
 const DRAIN_LIMIT = 120_000;
 
-/**
- * Milliseconds without a look that shows a worker, after which it is gone. A look may miss a live one: after a restart of the database it
- * connects later than this command does, and a busy one answers late.
- */
+/** A look may miss a live worker: after a restart of the database it connects later than this command, and a busy one answers late. */
 const UNSEEN = 3_000;
 
 export async function submit(session: Session, flags: Flags, ...words: string[]): Promise<void> {
@@ -124,7 +121,6 @@ interface PsRow {
   readonly run: string;
   readonly team: string;
   readonly status: string;
-  /** Milliseconds since 1970 of the last event. */
   readonly moved: number | null;
   readonly events: number;
   readonly idea: string;
@@ -277,7 +273,6 @@ export async function untilDrained(
   const end = clock.now() + limit;
   const asked = new Set<string>();
   let first: number | undefined;
-  /** The time since which no look has shown a worker. */
   let gone: number | undefined;
   for (;;) {
     const began = clock.now();

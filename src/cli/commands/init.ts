@@ -12,7 +12,6 @@ import { printResult, type Session } from "../session.ts";
 
 type Ranges = Readonly<Record<string, string>>;
 
-/** The manifest of this package, and of a template, as far as `init` reads them. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -26,7 +25,6 @@ interface Project {
   readonly folder: string;
   /** The range or the folder from which npm installs Troupe. */
   readonly troupe: string;
-  /** Texts by paths. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -95,7 +93,6 @@ async function projectFor(folder: string, name: string, language: "js" | "ts"): 
   return { name, folder, troupe, files: new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** The manifest of a project, with the ranges that this package was tested with. */
 function filled(text: string, name: string, troupe: string, { peerDependencies, devDependencies = {} }: Manifest): string {
   const ranged = (wanted: Ranges): Ranges =>
     Object.fromEntries(
@@ -170,7 +167,6 @@ function foldersFrom(first: string, last: string): readonly string[] {
   return first === last ? [last] : [...foldersFrom(first, dirname(last)), last];
 }
 
-/** Removes files, and the folders among them that are empty then. */
 async function removeAll(made: readonly string[]): Promise<void> {
   for (const path of made.toReversed()) {
     await rm(path).catch(() => rmdir(path).catch(() => {}));

@@ -64,7 +64,6 @@ function countsOfVectors(messages: number, vectors: StoredRole["vectors"]): stri
   return missing > 0 ? `${text}, ${counted(missing)} to be made` : text;
 }
 
-/** Lines of one message, characters of each, and spaces that are kept at its start. */
 const MAX_LINES = 200;
 const MAX_LINE = 1_000;
 const MAX_INDENT = 40;
@@ -248,7 +247,6 @@ export async function memoryGc(session: Session, flags: Flags, given?: string): 
   await printCompaction(session, () => compactStore(path), { forgotten }, `Forgot ${plural(forgotten, "message")}`);
 }
 
-/** Removes messages. @param before milliseconds since 1970 */
 async function forget(
   session: Session,
   store: MemoriesStore,

@@ -21,10 +21,8 @@ import { assertReplaceable, replaceReport } from "../text-file.ts";
 /** Kept beside a project whose user does not want the company's documents in it. */
 const BESIDE = ".troupe/acceptance.json";
 const MARGIN = 2;
-/** In every report. */
 const MARK = "troupe prove";
 
-/** Runs the criteria of a project, its tests and the other checks, without a model. */
 export async function prove(session: Session, flags: Flags): Promise<ExitCode> {
   const { host, interruptions, screen } = session;
   const root = resolve(host.cwd, flags.in ?? ".");

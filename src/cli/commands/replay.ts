@@ -106,7 +106,6 @@ function replayModel({ model: { id, price } }: Pick<RunAbout, "model">): ChatMod
 
 const KINDS: readonly Sandbox["kind"][] = ["bubblewrap", "none", "refused"];
 
-/** The kind of sandbox the tests ran in, which may be another than the run was begun with. */
 function testedIn(recorded: readonly RunEvent[]): Sandbox["kind"] | undefined {
   for (const event of recorded) {
     if (event.type !== "step.started" || event.name !== "run tests") continue;

@@ -127,10 +127,7 @@ async function continueRun(session: Session, { store, run, flags, begin, hasMess
 
 const NAMED = 50;
 
-/**
- * Shows the files that have changed since the run stopped, and asks before the run may write over them. In a project of the user's nothing of
- * theirs is written over: it is committed, elsewhere, or kept.
- */
+/** In a project of the user's nothing of theirs is written over: it is committed, elsewhere, or kept. */
 async function confirmChanges(session: Session, about: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const { out, agent } = about;
   if (agent === undefined && changesProject(about.crew)) return;
@@ -148,7 +145,6 @@ async function confirmChanges(session: Session, about: RunAbout, { files, runId 
   throw new AbortedError(`run ${runId} was not resumed`);
 }
 
-/** Answers the question of a run that another process drives, or continues a run that waits. */
 export function answerQuestion(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   let asked: Promise<Given> | undefined;
@@ -229,7 +225,6 @@ async function answerText(text: string, host: Host): Promise<string> {
 
 const NAMED_ROLES = 20;
 
-/** Gives the message to the process that drives the run, or continues a run that none drives. */
 export async function tell(session: Session, flags: Flags, id: string, ...words: string[]): Promise<ExitCode> {
   refuseFixed(flags);
   const text = await textOf(session.host, id, words, flags.file);
@@ -262,7 +257,6 @@ function tellAtRest(session: Session, flags: Flags, id: string, said: Message | 
   });
 }
 
-/** Gives a signal to the process that drives the run, or continues a run that waits for it. */
 export async function sendSignal(session: Session, flags: Flags, id: string, name: string, json = "null"): Promise<ExitCode> {
   refuseFixed(flags);
   const value = parsedJson(json) as Json | undefined;

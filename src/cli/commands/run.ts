@@ -67,7 +67,6 @@ async function initConfig({ host, json }: Session): Promise<ExitCode> {
   return 0;
 }
 
-/** A company asks what the idea leaves open where a person is at the terminal. */
 function companySettingsOf<S extends CompanySettings>(session: Session, settings: S): S {
   const { crew } = settings;
   if (crew.kind !== "software-company") return settings;
@@ -155,7 +154,6 @@ async function started(session: Session, flags: Flags, { settings, chosen, ...re
   );
 }
 
-/** Refuses uses of MetaGPT's options that would have no effect. */
 function checkMetaGPT({ maxAutoSummarizeCode = "0", projectName, out }: Flags): void {
   if (maxAutoSummarizeCode.trim() !== "0") {
     const why = "code is not summarized: it is run, and what fails is repaired. Only 0 can be said";
@@ -178,7 +176,6 @@ async function testsAgain(cwd: string, { reqaFile: file, in: folder }: Flags): P
   throw new UsageError("OPTION_INVALID", `${expected}. Give its path in the project.`);
 }
 
-/** Stores of a folder, the nearest first. */
 const STORES = ["runs.db", join(".troupe", "runs.db")];
 
 async function recoveredStore(cwd: string, path: string): Promise<string> {

@@ -46,7 +46,6 @@ export async function* eventLines(
   }
 }
 
-/** An event on one line: its number, its time and its content. @param began milliseconds of the run's first event */
 export function eventLine(event: RunEvent, began: number): string {
   const when = `+${elapsed(event.time - began)}`;
   return `${String(event.seq).padStart(SEQ)}  ${when.padEnd(8)}  ${column(event.type, TYPE)}  ${eventText(event)}`.trimEnd();

@@ -37,7 +37,6 @@ type RunDetail = Awaited<ReturnType<typeof runDetail>>;
 type RoleDetail = ReturnType<typeof roleDetail>;
 
 const LISTED = 40;
-/** Tasks in the output for programs. */
 const MOST_ENTRIES = 1_000;
 
 export function runsShow(session: Session, flags: Flags, id: string): Promise<void> {
@@ -207,7 +206,6 @@ function toolTable(tools: readonly ToolUse[], { style }: TextStyle): readonly st
   return ["", ...tableLines(["ROLE", "TOOL", "CALLS", "FAILED", "COST"], rows, { style, width: Infinity })];
 }
 
-/** Those that are not done come first. */
 function taskTable({ tasks }: RunDetail, { style }: TextStyle): readonly string[] {
   if (tasks.length === 0) return [];
   const sorted = tasks.toSorted((one, other) => Number(one.state.kind === "done") - Number(other.state.kind === "done"));

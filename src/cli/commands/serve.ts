@@ -83,7 +83,6 @@ const TenantsSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string(),
-        /** The token, or the variable of the environment that holds it. */
         token: z.union([z.string(), z.strictObject({ env: z.string() })]),
         budget: z.number().positive().optional(),
         runs: z.int().positive().optional(),

@@ -107,7 +107,6 @@ async function worked(
 }
 
 export interface TeamMeans {
-  /** Every team must have it. */
   readonly journal: Journal;
   readonly driver: RunDriver;
   readonly logger: Logger;
@@ -154,7 +153,6 @@ function invalid(expected: string, got: string): UsageError {
   return new UsageError("TEAMS_INVALID", `Expected ${expected}, got ${got}. ${HINT}`);
 }
 
-/** True for a function that is no class. */
 function isMaker(value: unknown): value is (means: TeamMeans) => unknown {
   return typeof value === "function" && !/^class\b/.test(Function.prototype.toString.call(value));
 }

@@ -13,7 +13,6 @@ export interface OpenStep {
   readonly try: number;
   streamed: number;
   news?: string;
-  /** True when a try failed and the next one has not begun. */
   isRetrying: boolean;
 }
 
@@ -125,7 +124,6 @@ function tokensOf(usage: unknown): number {
   return (typeof inputTokens === "number" ? inputTokens : 0) + (typeof outputTokens === "number" ? outputTokens : 0);
 }
 
-/** The name of a role and, where it is another word, its profile. */
 export function nameText(name: string, profiles: ReadonlyMap<string, string>): string {
   const profile = profiles.get(name) ?? "";
   return profile === "" || profile === name ? shown(name, 60) : `${shown(name, 60)}, ${shown(profile, 60)}`;

@@ -10,7 +10,6 @@ const HINT = 400;
 
 type Choices = Extract<QuestionForm, { readonly kind: "choices" }>;
 
-/** The choices of a question, numbered, and what else may be typed. */
 export function choiceLines({ choices, words }: Choices, byDefault: Json | undefined, style: Style): readonly string[] {
   const digits = String(choices.length).length;
   const numbered = choices.map(({ value, label }, nth) => {
@@ -79,7 +78,6 @@ export function questionRows(questions: readonly AskedQuestion[]): readonly Fact
   });
 }
 
-/** The values that may replace the dots of the command. */
 function formRows({ tool, form, default: byDefault, wait }: PendingQuestion): readonly Fact[] {
   const offered = byDefault === undefined || wait !== undefined ? [] : [["", `default: ${shown(plain(byDefault), VALUE)}`] as const];
   if (tool !== undefined)

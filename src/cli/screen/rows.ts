@@ -36,7 +36,6 @@ const QUICK: ReadonlySet<string> = new Set([
   "wants approval",
 ]);
 
-/** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
   const { style, width, hasEnded } = frame;
   const room = Math.max(1, frame.height - 4);

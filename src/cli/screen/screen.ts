@@ -104,7 +104,6 @@ export class Screen {
     this.print([this.style.warn(shown(text, MAX_WARNING))], 2);
   }
 
-  /** The distinct warnings that were not printed, with the number of times that each came. */
   get unseenWarnings(): ReadonlyMap<string, number> {
     return this.#warnings;
   }
@@ -164,7 +163,6 @@ export class Screen {
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
   }
 
-  /** Each plain line has its time; on a terminal it stays above the drawn part. */
   #printChecks({ who, whose, isGreen, text }: CheckLine): void {
     const line = `${who}  ${(isGreen ? this.style.good : this.style.bad)(`checks${whose}  ${text}`)}`;
     if (this.#region === undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);

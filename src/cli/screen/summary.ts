@@ -55,7 +55,6 @@ export async function printSummary(session: Session, report: ResultReport, { mod
   host.stdout.write(`${[...lines, ...differenceLines(report)].join("\n")}\n`);
 }
 
-/** The first request of a fork that its parent could not answer, with both requests. */
 function differenceLines({ fork }: ResultReport): readonly string[] {
   if (fork?.difference === undefined) return [];
   const { act, name, parent, fork: now } = fork.difference;
@@ -139,7 +138,6 @@ function changeRows({ change, out }: ResultReport): readonly Fact[] {
   ];
 }
 
-/** Says how the user takes over a branch. */
 function takeText({ place, base = "", branch = "", isMergeable }: NonNullable<ResultReport["change"]>, out: string): string | undefined {
   if (place !== "worktree") return undefined;
   const git = `git -C ${shellWord(out)}`;

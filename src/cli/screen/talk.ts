@@ -15,7 +15,6 @@ export interface TalkStyle {
   readonly profiles: ReadonlyMap<string, string>;
 }
 
-/** Returns the messages that an event records. */
 export function sentBy(observed: Observed): readonly Sent[] {
   return observed.type === "message" ? [observed] : observed.type === "act.ended" ? observed.said : [];
 }
@@ -29,7 +28,6 @@ export function talkLines({ message, to }: Pick<Sent, "message" | "to">, { style
   return ["", head, ...wrapped(spokenText(message), cells).map((line) => `  ${line}`)];
 }
 
-/** Returns the speech of a message; without one, the first paragraph that is no heading. */
 function spokenText({ speech, content, causeBy }: Pick<Message, "speech" | "content" | "causeBy">): string {
   if (speech !== undefined) return shown(speech);
   const paragraph = content.split(/\n\s*\n/).find((part) => part.trim() !== "" && !/^\s*(?:#|```|[{[|])/.test(part));

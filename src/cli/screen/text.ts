@@ -11,10 +11,7 @@ export function columnsOf({ columns = 0 }: { readonly columns?: number | undefin
   return columns > 0 ? columns : DEFAULT_COLUMNS;
 }
 
-/**
- * Text of a model, a server or a user, safe for the screen: white space becomes single spaces, and characters that a terminal
- * would obey or hide become `\u{...}`.
- */
+/** Text that is safe for the screen: characters that a terminal would obey or hide become `\u{...}`. */
 export function shown(text: string, limit: number = MAX_SHOWN): string {
   return shownText(
     text
@@ -43,7 +40,6 @@ export function shortId(id: string, ids: readonly string[]): string {
   return shortestPrefix(id, ids, Math.max(dash, MIN_ID));
 }
 
-/** The shortest beginning of an id, of at least `least` characters, that no other id has. */
 export function shortestPrefix(id: string, ids: readonly string[], least: number): string {
   for (let length = least; length < id.length; length++) {
     const short = id.slice(0, length);
@@ -104,10 +100,7 @@ export function withoutCodes(text: string): string {
   return text.replace(COLOR_CODES, "");
 }
 
-/**
- * The text in lines of at most `width` cells, broken between words; a word that is too long has a line of its own. Color codes take no cell.
- * @param indent spaces before all lines but the first
- */
+/** A word that is too long has a line of its own. Color codes take no cell. @param indent spaces before all lines but the first */
 export function wrapped(text: string, width: number, indent: number = 0): readonly string[] {
   const lines: string[] = [];
   let line = "";

@@ -162,7 +162,6 @@ export function Part({ title, children }: { readonly title: string; readonly chi
 /** A column: its title, the class of its cells (`row` for the head of a row), and the content of a cell. */
 export type Column<Row> = readonly [title: ComponentChildren, look: string | undefined, cell: (row: Row) => ComponentChildren];
 
-/** The class of cells with numbers. */
 export const NUMBER = "right numbers";
 
 interface DataTableProps<Row> {
@@ -212,10 +211,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, lookOf }: DataTabl
 
 const MORE = 200_000;
 
-/**
- * A text of a model, a person or a file. It is text in the document and never HTML, characters that hide or turn text are shown by
- * their number, and a long one appears piece by piece.
- */
+/** Text of a model, a person or a file is never HTML, and characters that hide or turn text are shown by their number. */
 export function TextView({ text, label, as }: TextViewProps) {
   const most = useSignal(SHOWN_AT_FIRST);
   const { text: beginning, left } = shownText(text, most.value);
@@ -234,15 +230,12 @@ export function TextView({ text, label, as }: TextViewProps) {
 interface TextViewProps {
   readonly text: string;
   readonly label: string;
-  /** Makes elements of the text, such as those of its Markdown. */
   readonly as?: (text: string) => ComponentChildren;
 }
 
 const LIVE = 4_000;
 
-/**
- * A text that grows. A screen reader does not read each piece: the component around it announces the end.
- */
+/** A screen reader does not read each piece: the component around it announces the end. */
 export function LiveTextView({ text, isCut, label }: { readonly text: string; readonly isCut: boolean; readonly label: string }) {
   const end = text.slice(-LIVE);
   const isPart = isCut || end.length < text.length;

@@ -43,7 +43,6 @@ export class OpenRun {
   /** The event that the scrubber has selected; undefined follows the newest one. */
   readonly scrubbed: Signal<number | undefined> = signal(undefined);
   readonly selection: Signal<Selection | undefined> = signal(undefined);
-  /** Sequence number of the last event that panels show; -1 before the first one has come. */
   readonly shown: ReadonlySignal<number> = computed(() => Math.min(this.scrubbed.value ?? Infinity, this.count.value - 1));
   readonly #time: typeof browserTime;
   #coming: RunEvent[] = [];
@@ -85,7 +84,6 @@ export class OpenRun {
     }
   }
 
-  /** Asks the source for the state of the run. A source that cannot be reached leaves the last answer. */
   async ask(source: RunSource, aborted: AbortSignal): Promise<void> {
     const standing = await source.standing(this.id, aborted).catch(() => undefined);
     if (standing !== undefined && !aborted.aborted) this.standing.value = standing;

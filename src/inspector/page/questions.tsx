@@ -214,7 +214,6 @@ function faultOf(field: FormField, value: Json | undefined): string | undefined 
   return value === undefined ? undefined : fieldFault(field, value);
 }
 
-/** The text of a field before a person has typed: from the default of the question, else that of the field. */
 function firstText(field: FormField, byDefault: Json | undefined): string {
   let value: unknown = byDefault;
   for (const name of field.path) value = (value as { readonly [name: string]: unknown } | undefined)?.[name];

@@ -3,14 +3,9 @@ export type Route =
   | { readonly page: "compare"; readonly runs: readonly [string, string] }
   | { readonly page: "run"; readonly run: string; readonly panel: string };
 
-/** The panel of a run that opens without a name. */
 export const FIRST_PANEL = "talk";
 
-/**
- * Reads a route from the fragment of an address. What is no route is the list of runs.
- *
- * @param hash with or without its `#`: `#/runs/m1/files`
- */
+/** Reads a route from a fragment such as `#/runs/m1/files`. What is no route is the list of runs. */
 export function routeOf(hash: string): Route {
   const [top, first, second] = hash
     .replace(/^#?\/?/, "")
@@ -21,7 +16,6 @@ export function routeOf(hash: string): Route {
   return { page: "runs" };
 }
 
-/** Returns the fragment that names a route, with its `#`. */
 export function hashOf(route: Route): string {
   switch (route.page) {
     case "runs":
@@ -33,10 +27,7 @@ export function hashOf(route: Route): string {
   }
 }
 
-/**
- * Returns the token, and the run to open, in the fragment of an address that `troupe inspect` and `troupe serve` print: `#token=...&run=...`.
- * Undefined where there is no token.
- */
+/** Returns the token, and the run to open, in a fragment that `troupe inspect` and `troupe serve` print: `#token=...&run=...`. */
 export function admissionIn(hash: string) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const [token, run] = [given.get("token"), given.get("run")];

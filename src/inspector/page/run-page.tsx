@@ -22,7 +22,6 @@ import type { RunActions, RunSource } from "./run-source.ts";
 import { ConnectionBadge, Icon, type IconName, StatusBadge } from "./status.tsx";
 import { useSignal } from "@preact/signals";
 
-/** The views of a run, by their names in the address. */
 export const PANELS = [
   { id: FIRST_PANEL, title: "Conversation", Component: ConversationPanel },
   { id: "lanes", title: "Swimlanes", Component: SwimlanesPanel },

@@ -4,9 +4,7 @@ import { EVENT_VERSION, type RunEvent, type RunNotice } from "../../runtime/reco
 import { type PendingQuestion, questionIn } from "../../runtime/record/questions.ts";
 import { type RunSummary, type RunTally, TallyFold, askedIn } from "../../runtime/record/run-summary.ts";
 
-/** Hears of a run while it is watched. */
 export interface RunWatcher {
-  /** Events in their order, without a gap. */
   readonly events: (events: readonly RunEvent[]) => void;
   /** Progress that is not recorded. Some of it may be missed. */
   readonly notice: (notice: RunNotice) => void;
@@ -36,7 +34,6 @@ export interface RunPage {
 
 export interface RunSource {
   readonly kind: "live" | "offline";
-  /** Undefined where runs can only be read. */
   readonly actions?: RunActions;
   /** A page of the list of runs, the newest first. @param cursor `next` of the page before */
   runs(cursor: string | undefined, signal: AbortSignal): Promise<RunPage>;
@@ -101,7 +98,6 @@ function refuseNewer({ v }: RunEvent): void {
 }
 
 interface EditedMessage {
-  /** The event that has the message, and its index among the messages of that event. */
   readonly seq: number;
   readonly nth: number;
   readonly content: string;
@@ -111,7 +107,6 @@ function actionsOf(client: RunClient, definitions: readonly string[]) {
   const done = (work: Promise<unknown>): Promise<void> => work.then(() => undefined);
   return {
     answer: (run: string, question: string, answer: Json) => done(client.answer(run, question, answer)),
-    /** Returns the names of the recipients, and whether they read it only once the run is resumed. */
     publish: (run: string, content: string, sendTo: readonly string[]) =>
       client.publish(run, { content, ...(sendTo.length === 0 ? {} : { sendTo }) }),
     pause: (run: string) => done(client.pause(run)),

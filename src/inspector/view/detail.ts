@@ -11,7 +11,6 @@ export type TryDetail = StepDetail["tries"][number];
 export type PromptPart = ReturnType<typeof promptPart>;
 export type CallDetail = PromptPart["calls"][number];
 
-/** Returns a message with its sender, recipients and parents as it was after an event. */
 export function messageDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
   const { record } = timeline;
   const sent = record.sent[index];
@@ -29,7 +28,6 @@ export function messageDetail(timeline: RunTimeline, index: number, shown: numbe
   return { sent, by: record.activations[sent.by ?? -1], recipients, parents };
 }
 
-/** Returns an activation with what it took, did and said as it was after an event. */
 export function activationDetail(timeline: RunTimeline, index: number, shown: number = timeline.length - 1) {
   const { record } = timeline;
   const activation = record.activations[index];
@@ -107,7 +105,6 @@ function answerText(answer: Json | undefined): string | undefined {
   return typeof content === "string" ? content : undefined;
 }
 
-/** Returns a step as it was after an event: what came later is left out. */
 export function stepAt(timeline: RunTimeline, step: StepFact, shown: number): StepFact {
   if ((step.seqs.at(-1) ?? 0) <= shown) return step;
   const seqs = step.seqs.filter((seq) => seq <= shown);
@@ -119,7 +116,6 @@ export function stepAt(timeline: RunTimeline, step: StepFact, shown: number): St
   return { ...step, seqs, ...sums, ok: undefined };
 }
 
-/** Returns an activation as it was after an event: what came later is left out. */
 export function activationAt(timeline: RunTimeline, fact: ActivationFact, shown: number): ActivationFact {
   const isPresent = shown >= timeline.length - 1;
   if (isPresent || (fact.until !== undefined && fact.until <= shown)) return fact;

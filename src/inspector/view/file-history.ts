@@ -12,7 +12,6 @@ export interface FileVersion extends FileFact {
 /** A file that the run wrote, in the project or in a fork of it. `isThere` is false when the last effective change removed it. */
 export type FileHistory = ReturnType<typeof filesAt>[number];
 
-/** Returns the files that the recorded steps had written up to an event, sorted by path. */
 export function filesAt(timeline: RunTimeline, seq: number) {
   const { record } = timeline;
   const files = new Map<string, FileVersion[]>();
@@ -44,7 +43,6 @@ export function filesAt(timeline: RunTimeline, seq: number) {
     .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : (a.fork ?? "") < (b.fork ?? "") ? -1 : 1));
 }
 
-/** Returns the content before a version: that of the last effective version before it, or an empty text. */
 export function contentBefore({ versions }: FileHistory, number: number): string {
   const before = versions.slice(0, number - 1).findLast(({ outcome }) => outcome === "written" || outcome === "removed");
   return before?.content ?? "";

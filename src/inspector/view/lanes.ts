@@ -38,9 +38,7 @@ type Fate = "on its way" | "waiting" | "taken" | "dropped" | "lost" | "dead" | "
 
 export type LaneDrawing = ReturnType<typeof lanesIn>;
 
-/**
- * Returns what a range of events shows: a bar per activation, and an arrow per message and recipient. `omitted` counts arrows beyond the limit.
- */
+/** Returns a bar per activation and an arrow per message and recipient. `omitted` counts arrows beyond the limit. */
 export function lanesIn(timeline: RunTimeline, range: LaneRange) {
   const { record } = timeline;
   const shown = Math.min(range.shown ?? Infinity, timeline.length - 1);
@@ -87,7 +85,6 @@ export function tickAt({ record: { ticks } }: RunTimeline, seq: number): number 
   return ticks.findLast((one) => one.seq <= seq)?.tick ?? 0;
 }
 
-/** The state of a message at an event, and when it began. */
 export function endOf(delivery: DeliveryFact, shown: number): { readonly end: number; readonly fate: Fate } {
   const isPast = (seq: number | undefined): seq is number => seq !== undefined && seq <= shown;
   if (isPast(delivery.opened)) return { end: delivery.opened, fate: "taken" };
@@ -96,7 +93,6 @@ export function endOf(delivery: DeliveryFact, shown: number): { readonly end: nu
   return { end: shown, fate: "on its way" };
 }
 
-/** Counts activations and messages, and failures, in each of `count` parts of a run. */
 export function densityOf({ length, record }: RunTimeline, count: number) {
   const size = Math.max(1, Math.ceil(length / Math.max(1, count)));
   const bins = Array.from({ length: Math.ceil(length / size) }, () => ({ entries: 0, failures: 0 }));

@@ -11,7 +11,6 @@ export interface DiffLine {
 /** More edits are not searched for: the texts are shown as all removed and all added. */
 const MOST_EDITS = 1_500;
 
-/** Returns the lines of two texts with the fewest changes. */
 export function lineDiff(before: string, after: string): readonly DiffLine[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   const changes = diffArrays(a, b, { maxEditLength: MOST_EDITS }) ?? [

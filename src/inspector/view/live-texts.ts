@@ -48,7 +48,6 @@ export class LiveTexts {
     return true;
   }
 
-  /** Takes in an event of the record. False where no text ended with it. */
   settle(event: RunEvent): boolean {
     if (event.type === "run.resumed" || event.type === "run.ended") return this.clear();
     const before = this.#texts.size;

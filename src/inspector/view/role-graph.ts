@@ -9,10 +9,7 @@ export type GraphNode = ReturnType<typeof nodesOf>[number];
 export type RoleGraph = ReturnType<typeof roleGraph>;
 export type GraphEdge = RoleGraph["edges"][number];
 
-/**
- * The roles after an event, and the messages between them so far. `from` is empty for messages from outside; `isSubscribed` says that the
- * receiver watches one of the causes, or everything, and is false where all messages were addressed to it.
- */
+/** `from` is empty for messages from outside; `isSubscribed` is false where the receiver watches none of the causes: all were addressed to it. */
 export function roleGraph(timeline: RunTimeline, seq: number) {
   const { record } = timeline;
   const nodes = nodesOf(timeline.stateAt(seq));

@@ -47,7 +47,6 @@ export class RunRecord {
     return this.sent[this.#byMessage.get(id) ?? -1];
   }
 
-  /** Takes in an event that the state is about to apply. The result takes in the state after it. */
   add(event: RunEvent, before: RunState): (after: RunState) => void {
     switch (event.type) {
       case "message":
@@ -178,7 +177,6 @@ export class RunRecord {
     }
   }
 
-  /** Gives up the messages that an activation had taken together with the activation that was cut off. */
   #retired({ roles }: RunState, name: string, { seq, time }: Pick<RunEvent, "seq" | "time">, open: string | undefined): void {
     const role = roles.get(name);
     if (role === undefined) return;
@@ -267,11 +265,8 @@ type NewDelivery = Pick<DeliveryFact, "sent" | "role" | "id" | "from" | "due" | 
  */
 export class DeliveryTable {
   readonly #deliveries: Delivery[] = [];
-  /** Ways in mailboxes, by role and by the id of the message. */
   readonly #inMailbox = new Map<string, Map<string, Delivery>>();
-  /** Ways whose messages wait for the end of the round or for a tick. */
   #waiting: Delivery[] = [];
-  /** Ways whose messages the present event delivers. */
   #coming: Delivery[] = [];
 
   get size(): number {
@@ -303,14 +298,12 @@ export class DeliveryTable {
     );
   }
 
-  /** The present event delivers what waits for the end of the round, and what is due at a tick. */
   deliver(tick: number): void {
     const isDue = ({ due = tick }: Delivery): boolean => due <= tick;
     this.#coming.push(...this.#waiting.filter(isDue));
     this.#waiting = this.#waiting.filter((delivery) => !isDue(delivery));
   }
 
-  /** Applies the fate of one message in flight, and returns the index of a new copy. */
   choose({ fate, role, id }: ChoiceMade, seq: number, copyId: string | undefined): number | undefined {
     const index = this.#waiting.findIndex((delivery) => delivery.role === role && delivery.id === id);
     const delivery = this.#waiting[index];
@@ -335,7 +328,6 @@ export class DeliveryTable {
     Object.assign(delivery, { consumer: activation, consumed: seq });
   }
 
-  /** Records what an event delivered and dropped, after the state has applied it. */
   settle({ justDropped, roles }: RunState, seq: number): void {
     for (const delivery of this.#coming) {
       this.#arrive(delivery, seq, isReceiving(roles.get(delivery.role)));
@@ -361,7 +353,6 @@ export class DeliveryTable {
     this.#coming = this.#coming.filter(({ role }) => role !== name);
   }
 
-  /** The deliveries that touch the events `from` to `until`, both included, in the order sent. */
   *between(from: number, until: number): Generator<DeliveryFact, void> {
     for (const delivery of this.#deliveries) {
       if (delivery.from > until) return;

@@ -63,12 +63,7 @@ export class RunTimeline {
     return this.#head;
   }
 
-  /**
-   * The state after the event of a number; before the first one for -1. It is valid until the next call of this method and must not be
-   * changed.
-   *
-   * @param seq beyond the last event it means the last one
-   */
+  /** The state after an event, valid until the next call of this method. -1 means before the first event, and beyond the last one the last. */
   stateAt(seq: number): RunState {
     const wanted = Math.min(Math.max(Math.floor(seq), -1), this.length - 1) + 1;
     if (wanted === this.#head.seq) return this.#head;
@@ -94,7 +89,6 @@ export class RunTimeline {
     this.#keep(head);
   }
 
-  /** The state of the first `count` events, moved forward from the nearest one that is known. */
   #folded(count: number): RunState {
     const past = this.#past;
     let index = Math.floor(count / this.#spacing) * this.#spacing;

@@ -1,6 +1,5 @@
 import { visibleText } from "../../kernel/value-text.ts";
 
-/** Characters of a long text that are shown at first, and that each press of "more" adds. */
 export const SHOWN_AT_FIRST = 20_000;
 
 export interface ShownText {

@@ -8,7 +8,6 @@ interface Calls {
   retries: number;
 }
 
-/** Returns costs and tokens by role and by model: the sums are those of the runtime's state, the numbers of calls are counted. */
 export function spendingAt(timeline: RunTimeline, seq: number) {
   const { byRole, byModel, ledger, budget, uncertain, saved } = timeline.stateAt(seq);
   const counts = callsAt(timeline, seq);

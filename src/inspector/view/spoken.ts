@@ -12,7 +12,6 @@ export function spokenLine({ speech, content, causeBy }: Pick<Message, "speech" 
   return shownLine([title, words].filter((part) => part !== "").join(". ") || causeBy, most);
 }
 
-/** Returns the title of a document and its words up to the next heading; empty where there are none. */
 export function beginningOf(content: string) {
   let [title, words] = ["", ""];
   for (const block of markdownBlocks(shownText(content, BEGINNING).text)) {

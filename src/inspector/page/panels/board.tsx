@@ -5,10 +5,8 @@ import { type Column, DataTable, Facts, TextView } from "../controls.tsx";
 import { Rest, RoleLink } from "../detail-parts.tsx";
 import type { OpenRun, PanelProps } from "../open-run.ts";
 
-/** Tasks in the table. Those that are not done come first. */
 const MOST_TASKS = 300;
 
-/** The tasks and notes that the roles of the run share, at the moment that is shown. */
 export function BoardPanel({ run }: PanelProps) {
   const { board } = run.timeline.stateAt(run.shown.value);
   const tasks: BoardTask[] = [];

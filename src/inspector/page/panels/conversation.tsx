@@ -20,7 +20,6 @@ const SHORT = 700;
 
 type Turn = ReturnType<Conversation["at"]>[number];
 
-/** The result of a run, what its roles said to each other, and the whole run fitted to the width. */
 export function ConversationPanel({ run }: PanelProps) {
   const talk = useMemo(() => new Conversation(run.timeline), [run]);
   const most = useSignal(FIRST);
@@ -115,7 +114,6 @@ function Said({ run, talk, hues, sent }: TalkProps & { readonly sent: SentFact }
   );
 }
 
-/** The speech of a message, and on request the document in it. */
 function Words({ run, sent: { index, message } }: { readonly run: OpenRun; readonly sent: SentFact }) {
   const isOpen = useSignal(false);
   const { id, speech, content } = message;

@@ -11,7 +11,6 @@ import { ActivationLink } from "../detail-parts.tsx";
 import type { OpenRun, Selection, PanelProps } from "../open-run.ts";
 import { MessageButton, TwoParts } from "./message-list.tsx";
 
-/** Lines of a difference that are shown at first, and that each press of "more" adds. */
 const LINES = 600;
 const MOST_COMPARED = 2_000_000;
 

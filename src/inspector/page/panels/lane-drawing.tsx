@@ -27,7 +27,6 @@ export function xOf({ from, span, width }: LaneFrame, seq: number): number {
   return ((seq - from + 0.5) / span) * width;
 }
 
-/** The middle of a lane in pixels from the top of all lanes. */
 export function yOf({ top }: LaneFrame, lane: number): number {
   return (top + lane) * LANE + LANE / 2;
 }
@@ -39,7 +38,6 @@ export function barPlace(frame: LaneFrame, { from, until }: Bar): { readonly lef
   return { left, width: Math.max(NARROWEST, right - left) };
 }
 
-/** The line of an arrow: from its sender, or from above where it came from outside, to its recipient. */
 export function arrowPath(frame: LaneFrame, arrow: Arrow): string {
   const [x1, x2] = [xOf(frame, arrow.from), xOf(frame, arrow.to)];
   const y2 = yOf(frame, arrow.toLane);

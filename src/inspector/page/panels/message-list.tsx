@@ -90,7 +90,6 @@ export interface RowWindowProps {
   /** Rows that the box shows at once where there are as many. Default: as many as fit into the space that the box has. */
   readonly most?: number;
   readonly at?: number | undefined;
-  /** The entries of the rows `first` to `last`, both included: each is a list item. */
   readonly rows: (first: number, last: number) => ComponentChildren;
 }
 

@@ -9,7 +9,6 @@ import { Badge, type Sign } from "../status.tsx";
 
 type Delivery = NonNullable<RunOutcome["delivery"]>;
 
-/** The result of a run: a company's delivery with its evidence, or else its output. */
 export function Result({ run }: { readonly run: OpenRun }) {
   const shown = run.shown.value;
   const { ledger, phase, clock, tick } = run.timeline.stateAt(shown);

@@ -184,7 +184,6 @@ function HireForm({ run, actions, close }: TeamChangeProps & { readonly close: (
   );
 }
 
-/** Retires a role of the run, after a second press that says what is lost. */
 function RetireButton({ run, actions, role, waiting }: TeamChangeProps & { readonly role: string; readonly waiting: number }) {
   const isSure = useSignal(false);
   const task = useTask();

@@ -10,7 +10,6 @@ import type { PanelProps } from "../open-run.ts";
 const BINS = 240;
 const PAGE = 100;
 
-/** The slider over all events of a run: every panel shows the run as it was after the selected event. */
 export function Scrubber({ run }: PanelProps) {
   const { timeline, scrubbed } = run;
   const count = run.count.value;

@@ -9,10 +9,8 @@ import type { OpenRun } from "../open-run.ts";
 const MOST_ROLES = 12;
 /** Activations of a long run that are nearer to each other than this share of it are one bar. */
 const NEAR = 0.01;
-/** The least share of the run with room for a word. */
 const ROOM = 0.04;
 
-/** The color of each role that has acted, as an angle: those that came one after the other differ clearly. */
 export function huesOf({ timeline }: OpenRun): ReadonlyMap<string, string> {
   const roles = new Set(timeline.record.activations.map(({ role }) => role));
   return new Map([...roles].map((role, nth) => [role, String((nth * 137 + 250) % 360)]));
