@@ -61,7 +61,6 @@ export class Brain {
   readonly #pool: BudgetPool | undefined;
   readonly #limits: ModelLimits | undefined;
   #compaction: Compaction | undefined;
-  /** Models that take no pictures. */
   readonly #blind = new WeakSet<ChatModel>();
 
   /** @throws UsageError `AGENT_INVALID` */

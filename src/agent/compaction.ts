@@ -149,7 +149,6 @@ export class Compaction {
     return [...groups.slice(0, from).filter(isGoal).flat(), record, ...groups.slice(from).flat()];
   }
 
-  /** Undefined: the messages are cut instead. */
   async #summary(old: readonly ChatMessage[], { ask, unsummed, room }: ShrinkOptions): Promise<string | undefined> {
     if (ask === undefined) return undefined;
     try {
@@ -178,7 +177,6 @@ export class Compaction {
     return groups.flatMap((group, index) => (index === first ? [leftOut(count)] : out.has(group) ? [] : group));
   }
 
-  /** At least the last group fits. */
   async #newestFrom(groups: readonly ChatMessage[][], room: number): Promise<number> {
     let left = room;
     let from = groups.length;
@@ -246,7 +244,6 @@ export function withoutPictures(messages: readonly ChatMessage[]): readonly Chat
   return inWords(messages, (count) => Array.from({ length: count }, () => words).join("\n"));
 }
 
-/** Messages with words instead of their pictures. */
 function inWords(messages: readonly ChatMessage[], words: (count: number) => string): readonly ChatMessage[] {
   return messages.map((message) => {
     const { images, content = "", ...rest } = message;
@@ -254,7 +251,6 @@ function inWords(messages: readonly ChatMessage[], words: (count: number) => str
   });
 }
 
-/** Keeps the beginning and the end of the text. Longer arguments of calls are left out. */
 export function shortened(message: ChatMessage, limit: number): ChatMessage {
   const { content = "", toolCalls } = message;
   const isLong = (call: ToolCall): boolean => call.function.arguments.length > limit;

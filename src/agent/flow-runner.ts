@@ -29,7 +29,6 @@ export class FlowRunner {
   readonly #signal: AbortSignal;
   readonly #log: EventLog<FlowEvent>;
   readonly #planner: FlowPlanner;
-  /** The run as a part of an activation or of a call of a tool. */
   readonly #inner: InnerRun | undefined;
   readonly #plan = new FlowPlan();
   readonly #running = new Map<string, Promise<void>>();
@@ -232,7 +231,6 @@ export class FlowRunner {
 interface Surroundings {
   readonly signal: AbortSignal;
   readonly steps: StepPort | undefined;
-  /** The policy of the run around the flow. */
   readonly above: CallPolicy | undefined;
 }
 

@@ -9,7 +9,6 @@ export type AgentState = "IDLE" | "RUNNING" | "FINISHED" | "ERROR";
 /** `step`: one more step of the run; `give_up`: it ends without an answer (steps used up, a loop, stopped). */
 export type AgentMove = "start" | "step" | "finish" | "fail" | "give_up" | "reset";
 
-/** The state after each legal move. */
 const MOVES: Readonly<Record<AgentState, Partial<Record<AgentMove, AgentState>>>> = {
   IDLE: { start: "RUNNING", reset: "IDLE" },
   RUNNING: { step: "RUNNING", finish: "FINISHED", fail: "ERROR", give_up: "IDLE" },
@@ -17,7 +16,6 @@ const MOVES: Readonly<Record<AgentState, Partial<Record<AgentMove, AgentState>>>
   ERROR: { reset: "IDLE" },
 };
 
-/** The state after a move; undefined when it is illegal. */
 export function moved(state: AgentState, move: AgentMove): AgentState | undefined {
   return Object.hasOwn(MOVES[state], move) ? MOVES[state][move] : undefined;
 }

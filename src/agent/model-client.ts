@@ -166,7 +166,6 @@ export class ModelClient {
     return shorter;
   }
 
-  /** After a refusal the model gets no pictures. */
   #withoutPictures({ model = this.#parts.model }: Question, request: ChatRequest, error: unknown): ChatRequest | undefined {
     if (!refusesPictures(error, request)) return undefined;
     this.#parts.blind.add(model);

@@ -40,10 +40,8 @@ export class StepContext implements Mind {
   readonly #loops: LoopDetector | undefined;
   readonly #opened = new Set<Tool>();
   #called: CalledTool[] = [];
-  /** True once a call demanded by the tool choice has run. */
   #hasActed = false;
   #isWarned = false;
-  /** The judgement of the input by guards that work beside the model. */
   beside: Promise<unknown> | undefined;
 
   readonly signal: AbortSignal;
@@ -99,7 +97,6 @@ export class StepContext implements Mind {
     this.#parts.tell({ type: "warning", step: this.step, code, text });
   }
 
-  /** True when a loop continued after the model was warned. */
   async isLooping(): Promise<boolean> {
     if (this.#loops === undefined || this.#called.length === 0) return false;
     const { memory } = this.#parts;

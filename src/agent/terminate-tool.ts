@@ -54,7 +54,6 @@ export class EndableTools extends ToolCollection {
     this.#own = own;
   }
 
-  /** In the order of the collection, and last the tool that it lacks. */
   protected override get all(): ReadonlyMap<string, Tool> {
     const own = [...this.#own].map((tool): [string, Tool] => [tool.name, tool]);
     return new Map(this.#own.has(NAME) ? own : [...own, [NAME, terminateTool()]]);

@@ -21,7 +21,6 @@ export interface TextOrigin {
 const LOOKS_LIKE_ACTION = new RegExp(`"(${NAME_KEYS.join("|")})"\\s*:`);
 const SHOWN = 200;
 
-/** For a model without native tool calls. */
 export function actionInstructions(tools: string): string {
   return [
     `You can use these tools, told as JSON:\n${tools}`,

@@ -182,7 +182,6 @@ function callNamed(name: string, written: string): ToolCall {
   return { id: "text_0", type: "function", function: { name, arguments: written }, extra: FROM_TEXT };
 }
 
-/** In records: the call came as text. */
 const FROM_TEXT: JsonObject = { fromText: true };
 
 /** The first key of each is the one in the instructions. */

@@ -37,7 +37,6 @@ export async function commitWork(
   return id === undefined ? { files: 0, note } : { id, files: paths.length, note };
 }
 
-/** Characters of a call and of its result that a line shows. */
 const CALL = 200;
 const RESULT = 160;
 const MAX_LINE = 4_000;

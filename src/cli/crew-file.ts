@@ -99,7 +99,6 @@ async function crewSettingsOf(host: Host, word: string): Promise<FileCrew | Modu
 }
 
 interface OpenedCrew extends Crew {
-  /** All roles but those of a shipped crew. */
   readonly own: readonly Role[];
 }
 
@@ -200,7 +199,6 @@ export async function chosenRun(session: Session, flags: Flags) {
   return chosen;
 }
 
-/** The settings and the crew of a run, the bounds of folders that do not hold or are lower than the user's, and what folders widen. */
 export async function wishedRun({ host, settingsFrom: from, folder }: Session, given: Flags) {
   const { flags, crew, asks, models } = await chosenCrew({ host, settingsFrom: from }, given);
   const folders = [asks, folder].filter((one) => one !== undefined);

@@ -11,7 +11,6 @@ export function isPermission(question: HumanQuestion): question is PermissionQue
   return question.tool !== undefined && question.args !== undefined;
 }
 
-/** The meaning of a typed line: an answer to record, a wish to see all of the call, to change its arguments or to have the answers explained, or no answer. */
 export type TypedAnswer = { readonly kind: "answer"; readonly text: string } | { readonly kind: "show" | "change" | "explain" | "none" };
 
 const CHANGE = /^(?:c|e|change|edit)$/i;

@@ -188,7 +188,6 @@ interface FormTerminal {
 
 type FormQuestion = HumanQuestion & { readonly form: QuestionForm };
 
-/** Asks for the fields of a form one by one, each until it fits, and returns the answer. An empty line takes the default. */
 function fillIn(question: FormQuestion, terminal: FormTerminal): Promise<Json> {
   const { form } = question;
   return form.kind === "choices" ? chosen(form, question, terminal) : filled(form, question, terminal);

@@ -152,7 +152,6 @@ interface ClaimedFolder {
   readonly release: () => void;
 }
 
-/** A folder of a project, which belongs to this run until it is released. */
 function claimedFolder({ cwd }: Host, name: string): Promise<ClaimedFolder> {
   return new Promise<ClaimedFolder>((resolve, reject) => {
     inOutFolder({ cwd, out: undefined, name, force: false }, (path) => {

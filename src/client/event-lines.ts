@@ -8,7 +8,6 @@ export interface SentEvent {
   readonly data: string;
 }
 
-/** Limit on the characters of an entry. */
 const MAX_LENGTH = 256 * 1024 * 1024;
 
 /**

@@ -19,7 +19,6 @@ export interface SnapshotOptions {
 
 const snapshotOptions: Known<SnapshotOptions> = { clock: kinds.clock };
 
-/** The number of messages of a snapshot, and of those that were new. */
 interface ImportedSnapshot {
   readonly messages: number;
   readonly added: number;

@@ -15,7 +15,6 @@ const NOTHING: Uint8Array = new Uint8Array(0);
 export interface WatchedRun {
   readonly runId: string;
   readonly from: number;
-  /** The stream stays open when the run comes to rest. */
   readonly follows: boolean;
   readonly wantsNotices: boolean;
 }
@@ -24,9 +23,7 @@ export interface StreamSources {
   readonly feeds: RunFeeds;
   readonly clock: Clock;
   readonly runs: {
-    /** The status of a run by its record, and the number of its events. */
     readonly summaries: { standing(runId: string): Promise<{ readonly status: SummaryStatus; readonly events: number }> };
-    /** True while the server closes: streams end, and clients come back later. */
     readonly isClosing: boolean;
   };
 }
@@ -119,7 +116,6 @@ export class EventStream {
     return piece;
   }
 
-  /** Every event was sent: reports that the run is at rest, or waits for more. */
   async #atEnd(): Promise<Uint8Array | undefined> {
     const { runId, from, follows } = this.#run;
     const { feeds, runs } = this.#sources;

@@ -31,7 +31,6 @@ export interface RecoveryParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recovers: boolean;
-  /** Milliseconds after which the lost calls of a run at rest are settled. */
   readonly uncertainAfter: number | undefined;
 }
 
@@ -164,7 +163,6 @@ export class Recovery {
 
 const noError = { code: "", message: "" } as const;
 
-/** Codes of a journal that has lost the run, or a record that this program cannot read. */
 const FINAL: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "EVENT_NEWER", "RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
 function isFinal(error: unknown, code: string): boolean {

@@ -2,7 +2,6 @@ import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 
-/** The notices that watchers of a run get besides its events. */
 const NOTICES: readonly RunNotice["type"][] = [
   "role.active",
   "role.idle",
@@ -21,7 +20,6 @@ const NOTICES: readonly RunNotice["type"][] = [
 export interface Follower {
   /** Called when the record has grown, and when this server begins or ceases to drive the run. */
   readonly grew: () => void;
-  /** Undefined for a follower of events alone. */
   readonly notice: ((notice: RunNotice) => void) | undefined;
 }
 
@@ -134,7 +132,6 @@ const CALM = 100;
 /** Watches the record of a run. @param grew called when it may have grown @returns a function that ends it */
 export type RecordWatch = (runId: string, grew: () => void) => () => void;
 
-/** Returns the watch of a journal: its own `watch` where it has one, else one that asks for the number of events. */
 export function recordWatch(journal: Journal, clock: Clock): RecordWatch {
   return (runId, grew) => {
     const stop = new AbortController();
@@ -174,7 +171,6 @@ function frameOf(event: RunEvent): Uint8Array {
   return encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-/** Returns a frame that is no event of the record: a notice, the end of the stream. */
 export function namedFrame(event: string, data: object): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
@@ -194,7 +190,6 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Reads the events of one chunk as frames; none at the end of the record. @throws JournalError as `read` of the journal */
 async function readFrames(journal: Pick<Journal, "read">, runId: string, from: number): Promise<readonly Uint8Array[]> {
   const frames: Uint8Array[] = [];
   let bytes = 0;

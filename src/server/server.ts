@@ -222,7 +222,6 @@ class TroupeServer implements RunServer {
     }
   }
 
-  /** Checks a request of a route: the token, the rate, the run, the query and the body. */
   async #prepared(route: Route, request: Request, params: Readonly<Record<string, string>>): Promise<RouteRequest> {
     const account = this.#tenants.of(request.headers.get("authorization"));
     account.takeRequest();

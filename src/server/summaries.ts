@@ -13,7 +13,6 @@ export class RunSummaries {
     this.#driven = driven;
   }
 
-  /** Returns the summary of a run, with the questions that wait. @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN` */
   async of(runId: string): Promise<RunSummary> {
     const tally = await readTally(this.#journal, await this.known(runId));
     const questions = askedIn(tally).map((started) => plainQuestion(questionOf(runId, started)));

@@ -78,7 +78,6 @@ export class TenantAccount {
   readonly runs: Places;
   readonly streams: Places;
   readonly bytes: Places;
-  /** Places for requests that are not answered, beside those of the streams. */
   readonly #connections: Places;
   readonly #rate: RequestRate;
   readonly #clock: Clock;
@@ -166,7 +165,6 @@ export class Tenants {
     return this.#owners.length > 0;
   }
 
-  /** Returns the tenant of a request. @param authorization the header @throws UsageError `TOKEN_INVALID` */
   of(authorization: string | null | undefined): TenantAccount {
     const [only] = this.accounts;
     if (!this.hasTokens && only !== undefined) return only;

@@ -54,10 +54,8 @@ export interface Drive extends TeamRun {
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
   readonly news: readonly (Message | string)[];
-  /** The answers of the parent of a fork. */
   readonly past?: ForkAnswers | undefined;
   readonly warnings?: readonly string[];
-  /** True for a run that stays here while it only waits. */
   readonly waits?: boolean | undefined;
 }
 
@@ -121,7 +119,6 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/** Drives the run until no work is left, and concludes it, unless a message comes before the end is recorded. */
 async function ended(run: Drive, environment: Environment, entry: { isOver: boolean }): Promise<RunEnd> {
   const { state, controls } = run;
   const failure = environment.engine.failPoisoned(state.bounds.poisonAfter ?? Infinity) ?? stuckFailure(state);
@@ -146,7 +143,6 @@ async function ended(run: Drive, environment: Environment, entry: { isOver: bool
   }
 }
 
-/** Resolves when the first wait of a run is due, or when a change or a stop comes from outside. */
 function untilNews({ controls: { signal } }: Drive, environment: Environment): Promise<void> {
   const { engine } = environment;
   return new Promise((resolve) => {
@@ -168,7 +164,6 @@ async function reasonOf({ log }: Environment, { failure, control }: RunEnd): Pro
   return [broken, control].find((error) => error instanceof MovedError) ?? failure?.error ?? broken ?? control;
 }
 
-/** True if the run ended because of a question whose role was retired meanwhile. */
 function waitsForRetired({ control }: RunEnd, { roles }: RunState): boolean {
   if (!(control instanceof WaitingError)) return false;
   const { role } = control.data as { readonly role: string };

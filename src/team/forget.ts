@@ -173,7 +173,6 @@ export function forgetOf(
   return forget(scope, { ...o, journal, stores: [...known, ...(o.stores ?? [])], ...(clock === undefined ? {} : { clock }) });
 }
 
-/** Returns the runs of a scope and all their forks, except erased ones. */
 function runsOf(all: readonly RunSummary[], whole: Scope): readonly Omit<DoomedRun, "erasure">[] {
   const meant = new Map<string, Omit<DoomedRun, "erasure">>();
   const forks = new Map<string, RunSummary[]>();

@@ -18,10 +18,8 @@ import type { ForkOptions } from "./team-options.ts";
 
 const BATCH = 500;
 
-/** The codes of a parent that a fork can no longer read. */
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN", "JOURNAL_DAMAGED"]);
 
-/** A created and claimed fork, not yet copied. */
 export interface ForkParts extends TeamRun {
   readonly parentId: string;
   readonly said: readonly (Message | string)[];
@@ -101,7 +99,6 @@ function assertChangeable(runId: string, changes: readonly MessageChange[], past
   for (const [nth, change] of changes.entries()) assertUnread(change, sent[nth] as Sent, state);
 }
 
-/** Returns the parent's answers for a resumed fork; undefined if the parent is gone. */
 export async function recalledAnswers(
   journal: Journal,
   { runId }: RunState,

@@ -39,7 +39,6 @@ export function openingMessage(idea: string | Message, now: number): Message {
   return typeof said === "string" ? createMessage(said, { id: "user#1", causeBy: UserRequirement, timestamp: now }) : said;
 }
 
-/** A command to the owner of a run in another process. */
 export type RunCommand =
   | { readonly do: "publish"; readonly message: unknown }
   | { readonly do: "hire"; readonly role: string; readonly name: string }
@@ -55,7 +54,6 @@ export interface ChangedRun {
   readonly isOver: () => boolean;
 }
 
-/** A change of a run from outside: a message, a hire, a retirement, or who plays a role. */
 export interface RunChange<T> {
   /** Resolves when the change is recorded. It records synchronously, because later the run may have ended. */
   make(environment: Environment, run: ChangedRun): Promise<T>;

@@ -5,7 +5,6 @@ import type { RunCommand } from "./publishing.ts";
 import type { RunControls } from "./run.ts";
 import type { Runs } from "./runs.ts";
 
-/** A run of another process that this process follows. */
 export interface FollowedRun {
   readonly controls: RunControls;
   /** Messages for the run; published ones are removed. */
@@ -16,7 +15,6 @@ export interface FollowedRun {
   readonly drive: () => Promise<RunResult | undefined>;
 }
 
-/** Work on a run in the process that owns it. */
 export interface RemoteRequest<T> {
   readonly runId: string;
   readonly command: RunCommand;
@@ -26,7 +24,6 @@ export interface RemoteRequest<T> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The runs of this process, for commands from other processes. */
 export type LocalRuns = Pick<Runs, "parts" | "reserve" | "change" | "find" | "report">;
 
 /** The port to runs that other processes own. `fleet` implements it; a run of one process never uses it. */

@@ -57,7 +57,6 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
 interface ResumedWith {
   /** Events that are recorded before `run.resumed`, such as an answer. */
   readonly first?: readonly RunEventBody[];
-  /** Messages from outside, which are recorded after it. */
   readonly news?: readonly (Message | string)[];
 }
 

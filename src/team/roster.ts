@@ -44,7 +44,6 @@ export class Roster {
     else for (const role of rolesIn(roles)) this.hire(role);
   }
 
-  /** @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID` */
   hire(role: unknown, alias?: string): void {
     assertIsRole(role);
     const name = alias ?? role.name;
@@ -73,7 +72,6 @@ export class Roster {
     return this.#make === undefined && this.#roles.size === 0;
   }
 
-  /** Returns the roles of a run, including those hired now. */
   get present(): RolesOfRun {
     const hired = [...this.#roles];
     const make = this.#make;
@@ -145,7 +143,6 @@ export class Reserve {
     for (const [name, role] of this.#ofRuns.get(parentId) ?? []) this.keep(runId, name, role);
   }
 
-  /** Returns a finder of definitions for a run: by the role's name in the run, else by the definition's own name. */
   async of(run: RolesRequest, team: Crew["roles"]): Promise<Required<Crew>["reserve"]> {
     const definitions = await this.#definitions(run);
     return ({ name, traits }) => {
@@ -154,7 +151,6 @@ export class Reserve {
     };
   }
 
-  /** Returns a definition by its own name, or by the name of a role of the team. @throws UsageError `ROLE_UNKNOWN` */
   async named(name: string, run: RolesRequest): Promise<Role> {
     const [definitions, team] = [await this.#definitions(run), await this.#team(run)];
     const role = known(name, definitions, team) ?? team.find(([alias]) => alias === name)?.[1];

@@ -187,7 +187,6 @@ export interface SubmittingTeam {
 
 export interface Submission {
   readonly runId: string;
-  /** Undefined for a started run. */
   readonly idea: string | Message | undefined;
   readonly about: Json | undefined;
   readonly scope?: Scope | undefined;
@@ -212,7 +211,6 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
   });
 }
 
-/** Returns the number of events of a run; 0 for an unknown run. */
 export async function eventsOf(journal: Pick<Journal, "read" | "runs" | "info">, runId: string): Promise<number> {
   return (await knownRun(journal, runId))?.events ?? 0;
 }

@@ -18,7 +18,6 @@ import { checkedNews, hiring, publishing, retiring, type RunChange, type RunComm
 import type { Runs } from "./runs.ts";
 import { changeOptions, hireOptions, type RunChangeOptions } from "./team-options.ts";
 
-/** The entry to a run under way, for changes and commands from outside. */
 export interface RunEntry {
   /** @throws MovedError if the run passed to another owner before the change was recorded */
   change<T>(change: RunChange<T>): Promise<T>;
@@ -26,15 +25,12 @@ export interface RunEntry {
   readonly command?: (command: RunCommand) => Promise<unknown>;
 }
 
-/** The means by which a run is watched, paused and stopped. */
 export interface RunControls {
   readonly id: string;
   readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
-  /** Called when events have become durable. */
   readonly grew: () => void;
   readonly started: () => void;
-  /** Resolves when activations may start. */
   readonly resumed: () => Promise<void> | undefined;
   readonly lost: () => void;
   /** Called with the entry of the run when changes can come, and with undefined when they must wait. */
@@ -277,7 +273,6 @@ export class Run implements AsyncIterable<RunEvent> {
     await this.change(taking(name, { back: true }), o);
   }
 
-  /** @throws UsageError `REPLAY_FIXED` */
   #changeable(): Runs {
     if (this.#host !== undefined) return this.#host;
     const expected = `Expected a run that can change, but this is a replay of ${this.id}, which repeats its record`;
@@ -357,7 +352,6 @@ export class Run implements AsyncIterable<RunEvent> {
     return give !== undefined;
   }
 
-  /** @throws the error of a run that never began */
   async #ended(result: Promise<RunResult>): Promise<void> {
     const { error } = await result;
     if (!this.#isKnown && error !== undefined) throw error;

@@ -25,7 +25,6 @@ import { takeWarm, type WarmRun } from "./warm-states.ts";
 
 type CrewBounds = Omit<Crew, "roles" | "reserve">;
 
-/** A run to begin. */
 export interface RunRequest {
   readonly id: string;
   readonly options: ResumeOptions;
@@ -33,7 +32,6 @@ export interface RunRequest {
   readonly idea?: Message;
   /** Messages of a resume; those published by an owner in another process are removed. */
   readonly news?: (Message | string)[];
-  /** Starts, resumes or forks the claimed run, and drives it to its end. */
   readonly drive: (run: TeamRun) => Promise<RunResult>;
 }
 
@@ -73,7 +71,6 @@ export class Runs {
   readonly #roster: Roster;
   readonly #boundsOf: (o: ResumeOptions) => CrewBounds;
   readonly #underWay = new Map<string, UnderWay>();
-  /** The end of the last work on a claimed run. */
   readonly #owned = new Map<string, Promise<void>>();
   #remoteRuns: Promise<RemoteRuns> | undefined;
 
@@ -133,7 +130,6 @@ export class Runs {
     }
   }
 
-  /** Claims, reads and drives a run. A run of another process is followed until it can be claimed. */
   async #driven(controls: RunControls, request: RunRequest, crew: (signal: AbortSignal) => Promise<Crew>): Promise<RunResult> {
     const { id, signal, lost } = controls;
     const { create, idea, news = [], options, drive } = request;
@@ -206,7 +202,6 @@ export class Runs {
     if (underWay !== undefined) underWay.idea = idea;
   }
 
-  /** Makes a change in a run from outside, here or through its owner in another process. */
   async change<T>(id: string, change: RunChange<T>, o: ChangeOptions = {}): Promise<T> {
     takes("a change of a run", "the id of the run", id, aText);
     const { observers = new ObserverRegistry(), signal = new AbortController().signal, onTeamChange } = o;
@@ -245,7 +240,6 @@ export class Runs {
     return undefined;
   }
 
-  /** Works on a run here, or lets its owner in another process do it. */
   async localOrRemote<T>(request: RemoteRequest<T>): Promise<T> {
     try {
       return await request.local();
@@ -273,7 +267,6 @@ export class Runs {
   }
 }
 
-/** Concludes a run even if its work fails before. */
 async function concluding<T>(given: ResumeOptions["conclude"], work: (conclude: ClaimedRun["conclude"]) => Promise<T>): Promise<T> {
   if (given === undefined) return work(undefined);
   let isConcluded = false;
@@ -297,7 +290,6 @@ function isOwned(error: unknown): boolean {
   return isCode(error, "RUN_OWNED");
 }
 
-/** Returns the error for an answer to a question that no person is asked at the moment. */
 export function answeredUnderWay(runId: string): UsageError {
   return new UsageError(
     "OPTION_INVALID",

@@ -20,7 +20,6 @@ export interface SayResult {
   readonly failures?: readonly FailedActivation[];
 }
 
-/** Collects the replies from the events of a run. */
 export class Replies {
   readonly #messages: Message[] = [];
   readonly #failures = new Map<string, FailedActivation>();

@@ -66,7 +66,6 @@ async function settled(
   return { runId, calls: settles.length, kept: kept as MicroUsd, cost: (cost * settles.length) as MicroUsd };
 }
 
-/** Returns the lost tries, including those in flight when their process ended. */
 function lostIn(state: RunState): readonly Omit<LostTry, "at">[] {
   const inFlight = stepsInFlight(state).map(({ record: { started } }) => started);
   return [...state.lost, ...inFlight.filter(({ hold, unpriced }) => hold > 0 || unpriced === true)];

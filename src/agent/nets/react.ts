@@ -38,7 +38,6 @@ type Form = NonNullable<ReactOptions["actions"]>;
 /** `then` names the state that follows an answer; without it the answer ends the work. */
 export interface ReactParts extends ReactOptions {
   readonly then?: string;
-  /** A prompt for this request alone, besides the next-step prompt. */
   readonly prompt?: (memory: AgentMemory) => Promise<string | undefined>;
 }
 
@@ -213,7 +212,6 @@ function stateAfterAnswer(memory: AgentMemory, then: string | undefined): string
   return memory.answer !== undefined && then !== undefined ? then : "reasoning";
 }
 
-/** The outcomes of an action, in the order of its calls. A call that was cut is answered and not made. */
 async function runAction(mind: Mind, { calls, cut = [] }: NextAction): Promise<readonly CalledTool[]> {
   const isCut = ({ id }: ToolCall): boolean => cut.includes(id);
   const called = await mind.act(calls.filter((call) => !isCut(call)));
@@ -227,7 +225,6 @@ function observationOf(called: readonly CalledTool[]): ChatMessage {
   return observation(called.map(({ call, result }) => `Result of ${call.function.name}:\n${resultText(result)}`).join("\n\n"), images);
 }
 
-/** The answer in a call that ends the work; if it holds none, the text that came with the call. */
 function answerOf({ call, result }: CalledTool, before: string, tools: ToolCollection): Answer {
   if (tools.find(call.function.name)?.passesOn === true) return { text: resultText(result), status: "success", isPassedOn: true };
   const { status, answer: given } = (isRecord(result.data) ? result.data : {}) as Readonly<Record<"status" | "answer", unknown>>;

@@ -43,7 +43,6 @@ export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Pro
   return (await mind.read(Score, { messages: [asked], model: judge })).score;
 }
 
-/** The state that answers from a path of thoughts. */
 export function answeringFrom({ model }: ThoughtModels, pathIn: (memory: AgentMemory) => Promise<readonly string[]>): NetState {
   return {
     async *run(memory, mind) {

@@ -48,7 +48,6 @@ function plain(value: Json): string {
   return typeof value === "string" && value !== "" ? value : JSON.stringify(value);
 }
 
-/** Says when a question ends and what happens then; undefined for one without a deadline. */
 export function deadlineText(
   { deadline, default: byDefault }: { readonly deadline?: number | undefined; readonly default?: Json | undefined },
   now: number,

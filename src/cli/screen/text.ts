@@ -48,7 +48,6 @@ export function shortestPrefix(id: string, ids: readonly string[], least: number
   return id;
 }
 
-/** A word as a shell takes it: quoted where it must be. */
 export function shellWord(word: string): string {
   return /^[\w./~+-]+$/.test(word) ? word : `'${shown(word).replaceAll("'", String.raw`'\''`)}'`;
 }

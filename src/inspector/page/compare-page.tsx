@@ -113,7 +113,6 @@ const DIFFERENCE_WORDS: Readonly<Record<ActivationPair["difference"], string>> =
 
 interface Row {
   readonly name: ComponentChildren;
-  /** Undefined where the run has none. */
   readonly values: readonly ComponentChildren[];
   readonly difference?: ComponentChildren;
 }

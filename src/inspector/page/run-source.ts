@@ -35,12 +35,10 @@ export interface RunPage {
 export interface RunSource {
   readonly kind: "live" | "offline";
   readonly actions?: RunActions;
-  /** A page of the list of runs, the newest first. @param cursor `next` of the page before */
   runs(cursor: string | undefined, signal: AbortSignal): Promise<RunPage>;
   standing(run: string, signal: AbortSignal): Promise<RunStanding>;
   /** Returns the base64 of a file of a run. Undefined where files are not kept. */
   readonly file?: (run: string, hash: string) => Promise<string>;
-  /** Passes on every event of a run from its first until the signal aborts. */
   watch(run: string, watcher: RunWatcher, signal: AbortSignal): Promise<void>;
 }
 

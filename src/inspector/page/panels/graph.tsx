@@ -242,12 +242,10 @@ function ownLine({ x, y }: Point, side: 1 | -1): EdgeLine {
   return { path: `M${x - 26} ${edge}C${x - 40} ${far} ${x + 40} ${far} ${x + 26} ${edge}`, label: { x, y: edge + side * 34 } };
 }
 
-/** The position on a line with one bend: `t` is 0 at its start and 1 at its end. */
 function onBend(start: number, turn: number, end: number, t: number): number {
   return (1 - t) ** 2 * start + 2 * t * (1 - t) * turn + t ** 2 * end;
 }
 
-/** The point where a line from a card's middle leaves the card. */
 function borderOf(middle: Point, towards: Point, name: string): Point {
   const [dx, dy] = [towards.x - middle.x, towards.y - middle.y];
   const half = name === OUTSIDE ? { x: 44, y: 18 } : { x: NODE.width / 2 + 4, y: NODE.height / 2 + 4 };

@@ -63,7 +63,6 @@ function lostPath(x: number, y1: number, y2: number): string {
   return `M${round(x)} ${round(start)}L${round(x + 5)} ${round(start + down * length)}`;
 }
 
-/** Pixels between two lines, and between two labels of the clock. */
 const LINE = 6;
 const LABEL = 64;
 
@@ -226,7 +225,6 @@ export function LiveLines({ run, drawing, frame }: LayerProps) {
   );
 }
 
-/** Pixels: the least width of a text in a lane. */
 const LIVE = 160;
 
 export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
