@@ -155,7 +155,8 @@ export class Agent<O = unknown> {
     this.#move("start", log);
     let run: BrainRun | undefined;
     let ended: Ended;
-    this.#brain ??= new Brain(brainOptionsOf(this.#options));
+    const { description: _d, tools: _t, memory: _m, terminate: _e, ...brain } = this.#options;
+    this.#brain ??= new Brain(brain);
     const inner = this.#brain.innerRun(task === undefined ? {} : { task })?.begin();
     try {
       throwIfAborted(signal);
@@ -234,7 +235,9 @@ function endOf({ status, output }: BrainEnd, memory: AgentMemory): Ended {
   const answer = memory.answer ?? { text: "", status: "success" };
   const typed = output === undefined ? {} : { output };
   if (answer.status === "success") return { move: "finish", result: { status: "finished", answer: answer.text, ...typed } };
-  return { move: "finish", result: { status: "failed", answer: answer.text, error: gaveUp(answer.text) } };
+  const why = answer.text === "" ? "it does not say why" : answer.text;
+  const error = new ModelError("AGENT_GAVE_UP", `The agent says that it cannot do the task: ${why}`);
+  return { move: "finish", result: { status: "failed", answer: answer.text, error } };
 }
 
 /** An interruption leaves an agent that can continue; any other error does not. */
@@ -247,10 +250,6 @@ function failed(thrown: unknown, signal: AbortSignal): Ended {
   if (error instanceof ControlError || code === "ABORTED" || signal.aborted)
     return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
-}
-
-function gaveUp(why: string): Error {
-  return new ModelError("AGENT_GAVE_UP", `The agent says that it cannot do the task: ${why === "" ? "it does not say why" : why}`);
 }
 
 function alreadyRunning(name: string): UsageError {
@@ -281,10 +280,6 @@ function checkOptions(options: AgentOptions): void {
 
 function invalid(expected: string, got: unknown): UsageError {
   return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
-}
-
-function brainOptionsOf({ description: _d, tools: _t, memory: _m, terminate: _e, ...brain }: AgentOptions): BrainOptions {
-  return brain;
 }
 
 function memoryOf({ memory, tools = [], terminate: canEnd = true }: AgentOptions): AgentMemory {

@@ -112,7 +112,7 @@ export class FlowRunner {
   #beginReady(): void {
     for (const { task } of this.#plan.ready) {
       if (this.#running.size === this.#parts.limits.concurrency) return;
-      const executor = this.#executorOf(task.type);
+      const executor = this.#parts.executors.get((task.type ?? "").toLowerCase()) ?? this.#parts.first;
       if (this.#busy.has(executor)) continue;
       const step = this.#plan.begin(task.id);
       if (executor instanceof Agent) this.#busy.add(executor);
@@ -202,10 +202,6 @@ export class FlowRunner {
       this.#warn("SUMMARY_MISSING", `The results are the answer, without a summary. ${thrownText(error)}`);
       return doneSteps.map((step) => step.result).join("\n\n");
     }
-  }
-
-  #executorOf(type: string = ""): FlowExecutor {
-    return this.#parts.executors.get(type.toLowerCase()) ?? this.#parts.first;
   }
 
   /** An executor that knew the rest of the plan would do that too. */

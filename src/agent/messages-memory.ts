@@ -52,7 +52,7 @@ export class MessagesMemory implements AgentMemory {
    */
   constructor(given: MessagesMemoryOptions | Iterable<Tool> = {}) {
     takes("new MessagesMemory", "options", given, readable);
-    const options: MessagesMemoryOptions = isIterable(given) ? { tools: given } : given;
+    const options: MessagesMemoryOptions = Symbol.iterator in given ? { tools: given } : given;
     checkKnownOptions("new MessagesMemory", options, messagesMemoryOptions);
     const { tools = [], messages } = options;
     refuseMessages(tools);
@@ -204,10 +204,6 @@ export class MessagesMemory implements AgentMemory {
       this.#chat.add(message, { pin: message === pinned || (this.#pins.size > 0 && this.#pins.has(JSON.stringify(message))) });
     }
   }
-}
-
-function isIterable(given: object): given is Iterable<Tool> {
-  return isObject(given) && Symbol.iterator in given;
 }
 
 /** Other frameworks give a memory its messages here. */

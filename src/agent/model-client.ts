@@ -80,7 +80,11 @@ export class ModelClient {
         return reply;
       } catch (error) {
         const blind = this.#withoutPictures(question, request, error);
-        if (blind === undefined && (isShorter || !(isOverflow(error) || this.#maybeOverflow(error, request)))) throw error;
+        if (
+          blind === undefined &&
+          (isShorter || !((error instanceof ModelError && error.code === "MODEL_CONTEXT_OVERFLOW") || this.#maybeOverflow(error, request)))
+        )
+          throw error;
         isShorter ||= blind === undefined;
         request = blind ?? (await this.#shorterRequest(question, request, error));
       }
@@ -257,10 +261,6 @@ function refusesPictures(error: unknown, request: ChatRequest): boolean {
 function sizeOf({ messages }: ChatRequest): number {
   const argumentsOf = (calls: readonly ToolCall[]): number => calls.reduce((sum, call) => sum + call.function.arguments.length, 0);
   return messages.reduce((sum, { content = "", toolCalls = [] }) => sum + content.length + argumentsOf(toolCalls), 0);
-}
-
-function isOverflow(error: unknown): boolean {
-  return error instanceof ModelError && error.code === "MODEL_CONTEXT_OVERFLOW";
 }
 
 function shownError(error: unknown): string {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inFence } from "../../actions/markdown.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
@@ -9,6 +9,7 @@ import { ifThere } from "../kernel/system-error.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
+import { ownPackage } from "../research/experiment/manifest.ts";
 import { scriptedModel, type ScriptedReply } from "../testing/scripted-model.ts";
 import { checkPath } from "../workspace/path-rules.ts";
 
@@ -26,8 +27,10 @@ export interface DemoIdea {
 }
 
 export async function demoIdeas(): Promise<DemoIdea[]> {
-  const folder = demoFolder();
-  const entries = await readdir(folder, { withFileTypes: true });
+  const folder = fileURLToPath(new URL("demo", ownPackage()?.folder ?? import.meta.url));
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
+    throw new UsageError("DEMO_MISSING", `Expected the folder ${folder} of this package. Install the package again.`, { cause });
+  });
   const ids = entries
     .filter((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, "idea.json")))
     .map((entry) => entry.name);
@@ -47,19 +50,6 @@ function normalised(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim()
     .replace(/^(an?|the) /, "");
-}
-
-/** `demo/` is beside the package's own `package.json`, two folders up in the source and three in the build. */
-function demoFolder(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  for (const up of ["../..", "../../.."]) {
-    const folder = join(here, up, "demo");
-    if (existsSync(folder) && existsSync(join(here, up, "package.json"))) return folder;
-  }
-  throw new UsageError(
-    "DEMO_MISSING",
-    `Expected the folder demo of this package above ${here}, but it is not there. Install the package again.`,
-  );
 }
 
 async function readIdea(id: string, folder: string): Promise<DemoIdea> {

@@ -79,7 +79,7 @@ export async function superviseWorker(
     }
     if (interruptions.first !== undefined) return code === 0 ? 0 : interruptionCode(interruptions.first);
     if (isDrained) return 0;
-    if (!wasReady && signal === null) return isExitCode(code) ? code : 1;
+    if (!wasReady && signal === null) return EXIT_CODES.find((known) => known.code === code)?.code ?? 1;
     deaths = clock.now() - began > STEADY ? 1 : deaths + 1;
     if (deaths >= MAX_DEATHS) {
       logger.error("The worker died too often in a row, and is not started again.", { deaths, code, signal });
@@ -126,8 +126,4 @@ function childEnd(child: ChildProcess, { host, interruptions }: Pick<Session, "h
     child.once("error", () => end(1, null));
     child.once("close", end);
   });
-}
-
-function isExitCode(code: number | null): code is ExitCode {
-  return EXIT_CODES.some((known) => known.code === code);
 }

@@ -26,17 +26,13 @@ export async function* offlinePage(
     isFirstRun = false;
     let isFirst = true;
     for await (const event of events) {
-      yield `${isFirst ? "" : ","}${inertJson(event)}`;
+      // No browser reads it as a tag or as the end of a script.
+      yield `${isFirst ? "" : ","}${JSON.stringify(event).replaceAll("<", "\\u003c")}`;
       isFirst = false;
     }
     yield "]";
   }
   yield `]${close}${after.trimEnd()}`;
-}
-
-/** JSON that no browser reads as a tag or as the end of a script. */
-function inertJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll("<", "\\u003c");
 }
 
 /** The build is at the top of the package, whatever file this code was bundled into. */

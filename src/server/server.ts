@@ -110,7 +110,7 @@ class TroupeServer implements RunServer {
     let response: Response;
     try {
       // A health check asks by the address of the process, and the answer has no secret.
-      if (!isHealth(request)) origin = this.#guard.check(request);
+      if (!["/healthz", "/readyz"].includes(new URL(request.url).pathname)) origin = this.#guard.check(request);
       response = origin !== undefined && request.method === "OPTIONS" ? preflight(origin) : await this.#answer(request);
     } catch (error) {
       response = this.#failed(error);
@@ -298,10 +298,6 @@ class TroupeServer implements RunServer {
     }
     return response;
   }
-}
-
-function isHealth({ url }: Request): boolean {
-  return ["/healthz", "/readyz"].includes(new URL(url).pathname);
 }
 
 function seqAfter(lastEventId: string): number {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Agent, type AgentOptions } from "../agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import type { RunContext } from "../kernel/deps.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { isUncertain } from "../kernel/effect.ts";
@@ -85,15 +85,12 @@ function workerOf(given: unknown): Worker {
 }
 
 async function agentRun(agent: Agent, task: string, ctx: ToolContext): Promise<ToolResult> {
-  const { status, answer, output, error } = await agent.anew(personOf(ctx)).run(task, termsOf(ctx)).result;
+  const { status, answer, output, error } = await agent
+    .anew(ctx.human && { ask: ctx.human.answer, approve: ctx.human.answer })
+    .run(task, termsOf(ctx)).result;
   if (status === "finished") return { output: output === undefined ? answer : canonicalJson(output), ...defined({ data: output as Json }) };
   if (error instanceof ControlError || isUncertain(error)) throw error;
   return toolFailure(`${agent.name} has not finished (${status}). ${error?.message ?? answer}`);
-}
-
-/** The person of the caller answers for an agent that has nobody of its own. */
-function personOf({ human }: ToolContext): Pick<AgentOptions, "ask" | "approve"> {
-  return human === undefined ? {} : { ask: human.answer, approve: human.answer };
 }
 
 async function teamRun(team: Team, { task, to }: { readonly task: string; readonly to?: string }, ctx: ToolContext): Promise<ToolResult> {

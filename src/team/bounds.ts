@@ -32,16 +32,16 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
   const { bounds: before, delivery } = state;
   const stopWhen = stopConditionNow(state, asked.stopWhen);
   const stop = stopWhen === undefined ? (before.stopWhen === undefined ? {} : { stopWhen: null }) : { stopWhen: recordOf(stopWhen) };
-  const mailbox = options.mailbox ?? before.mailbox;
   const concurrency = options.concurrency ?? before.concurrency ?? DEFAULT_CONCURRENCY;
-  const own = typeof asked.budget === "number" ? asked.budget : before.budget;
   const recorded: RecordedBounds = {
-    ...(own === undefined ? {} : { budget: own }),
+    ...defined({
+      budget: typeof asked.budget === "number" ? asked.budget : before.budget,
+      ticks: asked.ticks ?? before.ticks,
+      mailbox: options.mailbox ?? before.mailbox,
+    }),
     rounds: asked.rounds ?? before.rounds ?? DEFAULT_ROUNDS,
-    ...defined({ ticks: asked.ticks ?? before.ticks }),
     ...stop,
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
-    ...(mailbox === undefined ? {} : { mailbox }),
     // With rounds, concurrency does not affect the behavior of a run.
     ...(delivery === "round" ? {} : { concurrency }),
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,

@@ -5,6 +5,7 @@ import type { RunContext } from "../kernel/deps.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { Funds, type Spender } from "../model/funds.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { presentMeter } from "../model/meter.ts";
 import { Environment } from "../runtime/environment.ts";
 import { DEFAULT_ROUNDS, type RunBacking } from "../runtime/environment-options.ts";
@@ -197,12 +198,7 @@ export function recordedResult(state: RunState, mask: Mask): RunResult {
   const result = idleResult(state, mask);
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
   const { status, error, stoppedBy } = state.phase;
-  return {
-    ...result,
-    status,
-    ...(stoppedBy === undefined ? {} : { stoppedBy }),
-    ...(error === undefined ? {} : { error: stepErrorFrom(error) }),
-  };
+  return { ...result, status, ...defined({ stoppedBy, error: error && stepErrorFrom(error) }) };
 }
 
 function environmentOf(
@@ -212,7 +208,7 @@ function environmentOf(
   const { limits } = crew;
   const isBound = (crew.budget ?? state.budget) !== undefined || funds?.isBinding === true;
   return new Environment(
-    { ...options, ...(limits === undefined ? {} : { limits }), description: options.description ?? options.name ?? "" },
+    { ...options, ...defined({ limits }), description: options.description ?? options.name ?? "" },
     {
       state,
       observers: controls.observers,
@@ -222,8 +218,7 @@ function environmentOf(
       requirePrice: isBound && options.allowUnpriced !== true,
       resumed: controls.resumed,
       grew: controls.grew,
-      ...(past === undefined ? {} : { past }),
-      ...(snapshots === undefined ? {} : { snapshots }),
+      ...defined({ past, snapshots }),
     },
   );
 }

@@ -5,6 +5,7 @@ import { JournalError, UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { type Mask, masked } from "../kernel/mask.ts";
 import { nextSeed } from "../model/meter.ts";
+import { defined } from "../kernel/value-kind.ts";
 import { shownText, valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { assertNotErased } from "../runtime/record/erased-event.ts";
@@ -47,9 +48,7 @@ export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOption
     ...(options.edges === undefined || options.edges.length === 0 ? {} : { edges: recordedEdges(options.edges) }),
     ...arrival,
     bounds: bounds.recorded,
-    ...(crew.budget === undefined ? {} : { budget: crew.budget }),
-    ...(o.about === undefined ? {} : { about: o.about }),
-    ...(o.scope === undefined ? {} : { scope: o.scope }),
+    ...defined({ budget: crew.budget, about: o.about, scope: o.scope }),
   };
   return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea], news: [], waits: o.wait });
 }

@@ -204,9 +204,7 @@ export async function submitRun({ name, journal, mask, driver }: SubmittingTeam,
   await driver.submit({
     runId,
     team: name,
-    ...(safe === undefined ? {} : { idea: safe }),
-    ...(about === undefined ? {} : { about: masked(mask, about) }),
-    ...(scope === undefined ? {} : { scope }),
+    ...defined({ idea: safe, about: about === undefined ? undefined : masked(mask, about), scope }),
     events: await eventsOf(journal, runId),
   });
 }

@@ -1,4 +1,5 @@
 import type { TroupeError } from "../kernel/errors.ts";
+import { defined } from "../kernel/value-kind.ts";
 import type { Message } from "../message/message.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
@@ -33,10 +34,8 @@ export class Replies {
     const output = this.#messages.at(-1);
     return {
       messages: this.#messages,
-      ...(output === undefined ? {} : { output }),
       status,
-      ...(question === undefined ? {} : { question }),
-      ...(error === undefined ? {} : { error }),
+      ...defined({ output, question, error }),
       ...(this.#failures.size === 0 ? {} : { failures: [...this.#failures.values()] }),
     };
   }

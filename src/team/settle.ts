@@ -42,7 +42,10 @@ interface SettleParts extends TeamParts {
 export async function settleRun({ runs, ...parts }: SettleParts, runId: string, o: SettleOptions): Promise<Settlement> {
   checkKnownOptions("settle", o, settleOptions);
   const { cost = 0 as MicroUsd, signal = new AbortController().signal } = o;
-  if (runs.find(runId) !== undefined) throw underWay(runId);
+  if (runs.find(runId) !== undefined) {
+    const advice = "Its lost calls may be repeated: settle them when it has ended.";
+    throw new JournalError("RUN_OWNED", `Expected a run at rest, but ${runId} is under way. ${advice}`);
+  }
   return runs.claimed(runId, { signal }, (run) => settled({ ...parts, ...run }, { ...o, cost }));
 }
 
@@ -55,7 +58,8 @@ async function settled(
   const { runId } = state;
   const lost = olderThan === undefined ? lostIn(state) : state.lost.filter(({ at }) => at <= clock.now() - olderThan);
   const settles = lost.map((one) => settledAt(one, cost));
-  if (settles.length === 0) throw nothingLost(runId);
+  if (settles.length === 0)
+    throw new JournalError("NOTHING_LOST", `Expected a run with interrupted calls, but ${runId} has no call to settle.`);
   const log = new RunLog({ state, clock, mask, owned: { journal, epoch } });
   log.record({ type: "run.settled", settles });
   await log.durable();
@@ -69,14 +73,4 @@ async function settled(
 function lostIn(state: RunState): readonly Omit<LostTry, "at">[] {
   const inFlight = stepsInFlight(state).map(({ record: { started } }) => started);
   return [...state.lost, ...inFlight.filter(({ hold, unpriced }) => hold > 0 || unpriced === true)];
-}
-
-function underWay(runId: string): JournalError {
-  const advice = "Its lost calls may be repeated: settle them when it has ended.";
-  return new JournalError("RUN_OWNED", `Expected a run at rest, but ${runId} is under way. ${advice}`);
-}
-
-function nothingLost(runId: string): JournalError {
-  const text = `Expected a run with interrupted calls, but ${runId} has no call to settle.`;
-  return new JournalError("NOTHING_LOST", text);
 }

@@ -65,7 +65,8 @@ const advancing: NetState = {
     const index = (await numberNote(memory, PLACE)) + 1;
     const plan = await planOf(memory);
     await memory.setNote(PLACE, index);
-    const isOver = memory.answer?.status === "failure" || (await wasTerminated(memory));
+    // An answer by text is that of the step alone, unlike that of a tool that ends.
+    const isOver = memory.answer?.status === "failure" || (await memory.dump()).at(-1)?.role !== "assistant";
     // A plan of one step needs no other answer than that step's.
     memory.done = isOver || plan.length === 1;
     yield "\n";
@@ -89,11 +90,6 @@ async function stepPrompt(memory: AgentMemory): Promise<string | undefined> {
   const step = plan[index];
   if (step === undefined) return undefined;
   return `Carry out step ${index + 1} of ${plan.length} of the plan and no other: ${step}\nWhen it is done, say its result as text.`;
-}
-
-/** True when a tool that ends gave the answer to the whole task; an answer by text is that of a step. */
-async function wasTerminated(memory: AgentMemory): Promise<boolean> {
-  return (await memory.dump()).at(-1)?.role !== "assistant";
 }
 
 async function planOf(memory: AgentMemory): Promise<readonly string[]> {

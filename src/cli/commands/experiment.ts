@@ -49,7 +49,7 @@ export async function experimentRun(session: Session, flags: Flags, module: stri
   const next = `troupe experiment ${failed === 0 ? "table" : "status"} ${shellWord(relative(session.host.cwd, out) || ".")}`;
   const sentence = `${plural(rows.length, "run")} in ${shown(out)}${failed === 0 ? "" : `, ${counted(failed)} failed`}. See: ${next}`;
   sayWarnings(session, warnings);
-  await report(session, `${sentence}\n${endedLine(rows)}`, {
+  await report(session, `${sentence}\nEnded by: ${endsText(rows) || "nothing yet"}.`, {
     type: "experiment",
     out,
     runs: rows.length,
@@ -168,10 +168,6 @@ async function freeFolder(wanted: string): Promise<string> {
 
 function sayWarnings({ screen }: Session, warnings: readonly string[]): void {
   for (const warning of warnings) screen.print([screen.style.warn(shown(warning, 600))], 2);
-}
-
-function endedLine(rows: readonly Row[]): string {
-  return `Ended by: ${endsText(rows) || "nothing yet"}.`;
 }
 
 const STEPS = 10;

@@ -4,7 +4,7 @@ import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { RunEvent, Sent, StepEnded } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
 import { pendingQuestions, plainQuestion } from "../../runtime/record/questions.ts";
-import type { RoleState } from "../../runtime/record/role-state.ts";
+import { roleNameIn, type RoleState } from "../../runtime/record/role-state.ts";
 import { type DeadLetter, isFinished } from "../../runtime/record/run-state.ts";
 import { productName } from "../delivery.ts";
 import { readAbout, type RunAbout } from "../about.ts";
@@ -24,7 +24,6 @@ import {
   type TextStyle,
   tokensText,
 } from "../screen/text.ts";
-import { roleOfAct } from "../screen/progress.ts";
 import { questionRows } from "../screen/question.ts";
 import { failureRows, projectText } from "../screen/summary.ts";
 import { printResult, resultStyle, type Session } from "../session.ts";
@@ -287,7 +286,7 @@ export class CallCount {
     if (event.kind === "model") this.#models.add(step);
     const isCall = event.kind === "tool";
     const within = event.in === undefined ? undefined : this.#steps.get(`${event.act} ${event.in}`)?.sum;
-    const sum = isCall ? this.#sumOf(roleOfAct(event.act), event.name) : within;
+    const sum = isCall ? this.#sumOf(roleNameIn(event.act), event.name) : within;
     if (sum !== undefined) this.#steps.set(step, { sum, isCall });
   }
 
@@ -299,7 +298,7 @@ export class CallCount {
     const step = `${event.act} ${event.key}`;
     if (this.#models.has(step)) {
       const counts = event.ok ? this.answered : this.failed;
-      counts.set(roleOfAct(event.act), (counts.get(roleOfAct(event.act)) ?? 0) + 1);
+      counts.set(roleNameIn(event.act), (counts.get(roleNameIn(event.act)) ?? 0) + 1);
     }
     const found = this.#steps.get(step);
     if (found === undefined) return;

@@ -1,5 +1,6 @@
 import type { ActEnded, ActFailed, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { settledMore } from "../../runtime/record/lost-tries.ts";
+import { roleNameIn } from "../../runtime/record/role-state.ts";
 import { deliveryOf, outcomesText, testsOf } from "../delivery.ts";
 import { shown } from "./text.ts";
 
@@ -40,7 +41,7 @@ export class Progress {
   tokens = 0;
 
   add(observed: Observed): void {
-    const role = this.roles.get("role" in observed ? (observed.role ?? "") : "act" in observed ? roleOfAct(observed.act) : "");
+    const role = this.roles.get("role" in observed ? (observed.role ?? "") : "act" in observed ? roleNameIn(observed.act) : "");
     const { work } = role ?? {};
     switch (observed.type) {
       case "run.started":
@@ -112,11 +113,6 @@ function stepNews(step: OpenStep, observed: Observed): void {
 function lastOf(event: ActEnded | ActFailed): RoleProgress["last"] {
   if (event.type === "act.failed") return { kind: "failed", text: event.error.message };
   return event.said.length === 0 ? undefined : { kind: "said", text: saidText(event) };
-}
-
-/** The role of an activation: its name may hold a `#` of its own. */
-export function roleOfAct(act: string): string {
-  return act.slice(0, act.lastIndexOf("#"));
 }
 
 function tokensOf(usage: unknown): number {

@@ -1,8 +1,9 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepStarted } from "../../runtime/record/event.ts";
+import { roleNameIn } from "../../runtime/record/role-state.ts";
 import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
 import { checksText } from "../delivery.ts";
-import { CHECKS, nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf } from "./progress.ts";
+import { CHECKS, nameText, type OpenStep, type Progress, type RoleProgress, saidText, topicOf } from "./progress.ts";
 
 export interface Frame extends TextStyle {
   readonly height: number;
@@ -127,7 +128,7 @@ export type CheckLine = NonNullable<ReturnType<typeof checksIn>>;
 /** The results of checks that end with this event; undefined for other events. @param progress before it */
 export function checksIn(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>) {
   if (observed.type !== "step.ended" || !observed.ok) return undefined;
-  const name = roleOfAct(observed.act);
+  const name = roleNameIn(observed.act);
   const step = progress.roles.get(name)?.work?.step;
   const checks = step?.name === CHECKS && step.key === observed.key ? checksText(observed.value) : undefined;
   const whose = step?.task === undefined ? (progress.hasTasks ? " of the whole" : "") : ` of task ${shown(step.task, 40)}`;
@@ -143,11 +144,11 @@ export function plainLine(progress: Progress, observed: Observed, profiles: Read
 function changeIn(progress: Progress, observed: Observed): readonly [role: string, text: string | undefined] | undefined {
   switch (observed.type) {
     case "step.started":
-      return [roleOfAct(observed.act), startText(observed)];
+      return [roleNameIn(observed.act), startText(observed)];
     case "step.ended":
       // A try that was cut short, by Ctrl-C for one, has no error and did not fail.
       if (observed.retry !== true || observed.error === undefined) return undefined;
-      return [roleOfAct(observed.act), `try ${observed.try} failed (${shown(observed.error.code, 60)})`];
+      return [roleNameIn(observed.act), `try ${observed.try} failed (${shown(observed.error.code, 60)})`];
     case "act.ended":
       return observed.said.length === 0
         ? undefined

@@ -185,10 +185,6 @@ export class Screen {
 const REDRAW = 100;
 const DEFAULT_ROWS = 24;
 
-function rowsOf({ rows = 0 }: Sink): number {
-  return rows > 0 ? rows : DEFAULT_ROWS;
-}
-
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -270,7 +266,7 @@ export class LiveRegion {
   /** Overwrites line by line instead of erasing first: nothing flickers. */
   #paint(): void {
     const width = columnsOf(this.#sink) - 1;
-    const lines = this.#draw({ width, height: rowsOf(this.#sink) - 1 }, this.#tick);
+    const lines = this.#draw({ width, height: (this.#sink.rows || DEFAULT_ROWS) - 1 }, this.#tick);
     const body = lines.map((line) => `${line}\u001b[K\n`).join("");
     this.#sink.write(`${this.#home()}${body}\u001b[J`);
     this.#widths = lines.map((line) => widthOf(withoutCodes(line)));

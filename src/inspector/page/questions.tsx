@@ -178,7 +178,7 @@ function FieldsForm({ form, question, answer, verb = "Answer" }: AnswerProps & {
   const task = useTask();
   const send = (): void => {
     const read = fields.map((field, index) => [field, valueOf(field, typed.value[index] ?? "")] as const);
-    faults.value = read.map(([field, value]) => faultOf(field, value));
+    faults.value = read.map(([field, value]) => (value === undefined ? undefined : fieldFault(field, value)));
     const check = checkAnswer(form, filledIn(read));
     whole.value = check.isRight || faults.value.some((fault) => fault !== undefined) ? undefined : faultsText(check.faults);
     if (check.isRight && faults.value.every((fault) => fault === undefined)) task.start(() => answer(check.value));
@@ -208,10 +208,6 @@ function FieldsForm({ form, question, answer, verb = "Answer" }: AnswerProps & {
 
 function valueOf(field: FormField, text: string): Json | undefined {
   return text.trim() === "" && !field.takesNull && !field.isRequired ? undefined : readField(field, text);
-}
-
-function faultOf(field: FormField, value: Json | undefined): string | undefined {
-  return value === undefined ? undefined : fieldFault(field, value);
 }
 
 function firstText(field: FormField, byDefault: Json | undefined): string {

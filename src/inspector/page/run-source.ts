@@ -137,7 +137,11 @@ export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource
   return {
     kind: "offline",
     runs: () => Promise.resolve({ runs: [...known.keys()].map(summaryOf) }),
-    standing: async (run) => Promise.resolve({ summary: summaryOf(run), questions: questionsOf(tallyOf(run)) }),
+    // No one answers here, so the step names the question.
+    standing: async (run) => {
+      const questions = askedIn(tallyOf(run)).map((step) => ({ id: `${step.act} ${step.key}`, ...questionIn(step) }));
+      return Promise.resolve({ summary: summaryOf(run), questions });
+    },
     async watch(run, watcher) {
       const events = eventsOf(run);
       events.forEach(refuseNewer);
@@ -146,11 +150,6 @@ export function offlineSource(runs: readonly (readonly RunEvent[])[]): RunSource
       return Promise.resolve();
     },
   };
-}
-
-/** No one answers here, so the step names the question. */
-function questionsOf(tally: RunTally): RunStanding["questions"] {
-  return askedIn(tally).map((step) => ({ id: `${step.act} ${step.key}`, ...questionIn(step) }));
 }
 
 function tallied(events: readonly RunEvent[]): RunTally {

@@ -131,7 +131,15 @@ function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: Role
     ["To", undefined, ({ to }) => <RoleLink run={run} name={to} />],
     ["Messages", NUMBER, ({ messages }) => counted(messages)],
     ["Lost", NUMBER, ({ lost }) => counted(lost)],
-    ["Causes", undefined, ({ causes }) => causes.slice(0, 5).map(causeWords).join(", ")],
+    [
+      "Causes",
+      undefined,
+      ({ causes }) =>
+        causes
+          .slice(0, 5)
+          .map((one) => `${visibleText(one.name)} ${counted(one.messages)}`)
+          .join(", "),
+    ],
     ["Heard because", undefined, ({ isSubscribed }) => (isSubscribed ? "it watches" : "addressed")],
   ];
   return (
@@ -146,10 +154,6 @@ function FlowLines({ run, graph }: { readonly run: OpenRun; readonly graph: Role
       {edges.length > MAX_LINES && <p class="soft small">and {counted(edges.length - MAX_LINES)} more</p>}
     </section>
   );
-}
-
-function causeWords({ name, messages }: GraphEdge["causes"][number]): string {
-  return `${visibleText(name)} ${counted(messages)}`;
 }
 
 function Subscriptions({ run, graph }: { readonly run: OpenRun; readonly graph: RoleGraph }) {

@@ -1,6 +1,5 @@
 import { useMemo, useRef } from "preact/hooks";
 import { visibleText } from "../../../kernel/value-text.ts";
-import type { RunEvent } from "../../../runtime/record/event.ts";
 import { densityOf } from "../../view/lanes.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { counted } from "../amounts.ts";
@@ -22,7 +21,7 @@ export function Scrubber({ run }: PanelProps) {
   const event = timeline.event(shown);
   const { clock, tick } = timeline.stateAt(shown);
   const moment = clock === "activations" ? "" : `${momentOf(clock, tick)}, `;
-  const words = event === undefined ? "" : `${moment}${eventWords(event)}`;
+  const words = event === undefined ? "" : `${moment}${event.type}${"act" in event ? ` ${visibleText(event.act)}` : ""}`;
   return (
     <section class="scrubber" aria-label="Events in time">
       <div class="flex">
@@ -97,8 +96,4 @@ function Density({ run: { timeline }, count }: PanelProps & { readonly count: nu
       {bins.map(({ failures }, nth) => failures > 0 && <rect key={nth} class="density-failed" x={nth} width={1} y={20} height={4} />)}
     </svg>
   );
-}
-
-function eventWords(event: RunEvent): string {
-  return "act" in event ? `${event.type} ${visibleText(event.act)}` : event.type;
 }

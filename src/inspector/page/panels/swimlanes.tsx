@@ -32,7 +32,7 @@ export function SwimlanesPanel({ run }: PanelProps) {
   const end = useSignal<number | undefined>(undefined);
   const box = useSignal({ width: 800, height: 480, top: 0 });
   const shown = run.shown.value;
-  const span = SPANS[zoom.value ?? zoomFor(run.count.value)] ?? SPANS[0];
+  const span = SPANS[zoom.value ?? SPANS.findIndex((one) => one >= Math.min(run.count.value, USUAL))] ?? SPANS[0];
   const last = Math.max(span - 1, Math.min(end.value ?? shown, run.count.value - 1));
   const roles = [...run.timeline.now.roles.keys()];
   const first = Math.max(0, Math.floor(box.value.top / LANE) - SPARE);
@@ -64,11 +64,6 @@ export function SwimlanesPanel({ run }: PanelProps) {
       <LaneLegend />
     </section>
   );
-}
-
-/** The narrowest window that shows a short run whole; the usual one for a longer run. */
-function zoomFor(count: number): number {
-  return SPANS.findIndex((span) => span >= Math.min(count, USUAL));
 }
 
 interface WindowBarProps {
