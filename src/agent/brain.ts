@@ -208,12 +208,7 @@ export class BrainRun {
 
   readonly denied = (): readonly DeniedCall[] => [...this.#parts.context.denied];
 
-  /**
-   * Lets the guards of the input judge a task. Those beside the model judge on, and no tool runs and nothing is an answer before they end.
-   *
-   * @returns the task, or what a guard makes of it
-   * @throws StepError `GUARD_REFUSED`, `GUARD_FAILED`; ControlError
-   */
+  /** Guards beside the model judge on, and nothing is an answer before they end. @throws StepError `GUARD_REFUSED`, `GUARD_FAILED`; ControlError */
   async judgedTask(task: string): Promise<string> {
     const { context, guards } = this.#parts;
     const judging = { on: "input", text: task } as const;

@@ -18,8 +18,7 @@ export const loopOptions: Known<LoopOptions> = { repeats: kinds.checked, longest
 const MOST_POLLS = 20;
 
 /**
- * Notices when an agent repeats calls with equal arguments and equal results, also in turns. It owns the signatures of the latest batches
- * of calls.
+ * Notices when an agent repeats calls with equal arguments and results, also in turns. It owns the signatures of the latest batches.
  *
  * `LoopDetector.D1` a repeat is a batch whose calls and answers are equal ({@link signature}). `LoopDetector.D2` a batch of tools that poll
  * closes a cycle after {@link MOST_POLLS} rounds and not before.
@@ -35,11 +34,7 @@ export class LoopDetector {
     this.#patient = new Cycles(Math.max(repeats, MOST_POLLS), longest);
   }
 
-  /**
-   * Adds the calls of one step. Returns the length of the cycle that they close and then restarts; 0 for none.
-   *
-   * @param polls true for the name of a tool that polls
-   */
+  /** Returns the length of the cycle that the calls close and then restarts; 0 for none. @param polls true for the name of a tool that polls */
   add(called: readonly CalledTool[], polls: (name: string) => boolean): number {
     if (called.length === 0) return 0;
     const whole = short(called.map(signature).sort().join("\n"));

@@ -29,11 +29,7 @@ export function actionInstructions(tools: string): string {
   ].join("\n\n");
 }
 
-/**
- * Reads an action of a model that was told to write JSON: bare, fenced, in its own marks, or with prose around it. Only the first action
- * counts, or a whole array: models make up the text after their action. JSON that names no tool is part of an answer, and so is JSON that
- * a message of the request has.
- */
+/** Only the first action counts, or a whole array: models make up the text after it. JSON of no tool, or of the request, is an answer. */
 export function readTextAction(text: string, origin: TextOrigin): TextAction {
   const isTool = (name: string): boolean => origin.tools.find(name) !== undefined;
   const marked = writtenAction(text, origin);
@@ -52,8 +48,7 @@ export function readTextAction(text: string, origin: TextOrigin): TextAction {
 }
 
 /**
- * Reads an action that a model wrote as text though it was given tools: models that were not made for tools, and models whose server does
- * not know their marks.
+ * Reads an action that a model wrote as text though it was given tools: it was not made for tools, or its server does not know its marks.
  *
  * WrittenAction.W1 a model that has called natively does so again: its marks are no call. WrittenAction.W2 marks in code and in quotations
  * are text ({@link markedCalls}). WrittenAction.W3 so are marks that a message of the request has: the model quotes a page, a file or a

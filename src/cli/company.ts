@@ -241,10 +241,7 @@ export interface OutFolderRequest {
   readonly force: boolean;
 }
 
-/**
- * Works in the folder of a project: the one the user named, else `workspace/<name>`, else the first new `workspace/<name>-2`, `-3` ... A
- * folder that the user did not name is made here, which only one process can; it is removed if it stays empty.
- */
+/** A folder that the user did not name is made here, which only one process can; it is removed if it stays empty. */
 export async function inOutFolder<T>({ cwd, out, name, force }: OutFolderRequest, work: (folder: string) => Promise<T>): Promise<T> {
   if (out !== undefined) return work(resolve(cwd, out));
   const shelf = join(cwd, "workspace");

@@ -157,10 +157,7 @@ async function runIds(host: Host, store: string | undefined, prefix: string): Pr
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/*
- * The scripts ask the command itself what can stand at the cursor, so that they never fall behind it. They call it by its name and not by the
- * word that was typed: a Tab starts no program of the current folder. No word of the answer is ever evaluated.
- */
+/* The scripts ask the command by its name and not by the typed word: a Tab starts no program of the folder. No answer is ever evaluated. */
 
 // The shell divides words at = and :, so they are joined again, and the part before is taken off the candidates. Works with bash 3.2.
 const BASH = String.raw`# Completion of troupe for bash. Load it in ~/.bashrc: source <(troupe completion bash)

@@ -64,11 +64,7 @@ async function readIdea(id: string, folder: string): Promise<DemoIdea> {
 
 const PIECE = /[^]{1,48}/gu;
 
-/**
- * A model that plays a bundled idea. For the waterfall it answers each task, named in the first line of the last question, from the idea's
- * files; for the software company it answers each role. Usage is counted from characters and priced as the idea says. Its calls fail with
- * ModelError `MODEL_SCRIPT` for a task without a reply. @param latency milliseconds before each piece of a streamed reply
- */
+/** Usage is counted from characters and priced as the idea says. @param latency milliseconds before each piece of a streamed reply */
 export function demoModel(idea: DemoIdea, latency: number = 0, clock: Clock = systemClock): ChatModel {
   const { model: id, price } = idea;
   const reply = (request: ChatRequest): Promise<ScriptedReply> =>
@@ -130,9 +126,8 @@ const ROLE = /^## Your role\n.*?\bnamed ([A-Za-z]{1,20})\b/m;
 const LATER = /^#+ The user's later words, (\d+)\n+(.*)$/gm;
 
 /**
- * The text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it. A folder of the same name without ending holds the files that
- * the reply writes. The step is `derive` where outputs are worked out a second time. The part is `first` until the user asks for the change.
- * Nothing but the request decides, so that a run that another process continues gets the same replies.
+ * The text of `answers/<part>/<role>-<step>.json`, or the calls of tools in it; the part is `first` until the user asks for the change. Nothing
+ * but the request decides, so that a run that another process continues gets the same replies.
  */
 async function companyReply(idea: DemoIdea, { messages }: ChatRequest): Promise<ScriptedReply> {
   const said = messages.flatMap(({ role, content }) => (role === "user" && content !== undefined ? [content] : [])).join("\n\n");

@@ -40,10 +40,7 @@ export const ModelTableSchema = z.record(z.string().min(1), z.strictObject({ pri
 export const RoleModelsSchema = z.record(z.string().min(1), z.string().min(1));
 export type ModelTable = Readonly<z.infer<typeof ModelTableSchema>>;
 
-/**
- * The settings of a file that is not the user's own: `troupe.config.yaml` of a folder, or a crew outside the user's config folder. They may
- * be another person's: its bounds hold where they are lower than the user's, and the user must agree to what would widen them.
- */
+/** The file may be another person's: its bounds hold where they are lower than the user's, who must agree to what would widen them. */
 export interface FolderSettings {
   readonly file: string;
   /** Used where neither an option nor a variable names one. */

@@ -95,11 +95,7 @@ export async function hideFromGit(folder: string, { screen }: Session): Promise<
 const KEY = /^[0-9a-f]{64}\n$/;
 const MAX_TRIES = 3;
 
-/**
- * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation, and
- * a store can hold imported runs. So each run is sealed with a key beside the store; a run with another seal is continued only with
- * `--force`.
- */
+/** A record says where files are written and who gets a key, and it may be imported: with another seal it continues only with `--force`. */
 export async function sealOf(place: StorePlace, runId: string): Promise<string> {
   const key = await keyOf(`${place.path}-key`);
   return createHmac("sha256", key).update(runId).digest("hex").slice(0, 32);

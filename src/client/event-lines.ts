@@ -10,10 +10,7 @@ export interface SentEvent {
 
 const MAX_LENGTH = 256 * 1024 * 1024;
 
-/**
- * Yields the entries of a stream as they come, and `undefined` for a comment, which says that the server is still there. A last entry without
- * its empty line is dropped: the connection was cut in it. Ends when the signal aborts.
- */
+/** Yields `undefined` for a comment: the server is still there. An entry without its empty line is dropped: the connection was cut in it. */
 export async function* sentEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<SentEvent | undefined, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

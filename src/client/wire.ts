@@ -3,9 +3,7 @@ import type { Json } from "../kernel/json.ts";
 import type { RunSummary } from "../runtime/record/run-summary.ts";
 import type { Forgotten } from "../team/forget.ts";
 
-/*
- * The JSON between a client and a server. The same schemas give the types of the client, check requests and describe them in the OpenAPI document.
- */
+/* The same schemas give the types of the client, check requests and describe them in the OpenAPI document. */
 
 /** Any value of a body that was JSON. A reference to a recursive schema would point outside of the OpenAPI document. */
 const AnyJson = z.custom<Json>((value) => value !== undefined, "a JSON value");

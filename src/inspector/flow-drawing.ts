@@ -1,10 +1,7 @@
 import { takes } from "../kernel/argument.ts";
 import { aFlow, type FlowEdge, type FlowNode, type MessageFlow } from "./message-flow.ts";
 
-/*
- * A message flow as Graphviz and Mermaid. Names come from models: in a drawing they have a bounded length and one line, and an invisible
- * character is written as its number.
- */
+/* Names come from models: in a drawing they have a bounded length and one line, and an invisible character is written as its number. */
 
 const MAX_NAME = 60;
 const MAX_CAUSES = 2;

@@ -52,10 +52,7 @@ export async function exportSnapshot(memory: ReadableMemory | MemoryStorage, opt
   };
 }
 
-/**
- * Writes a snapshot as the lines of one JSON document, without line breaks. Each message has a line of its own, so a diff tool can compare two
- * snapshots.
- */
+/** Writes a snapshot as lines of JSON, without line breaks. Each message has a line of its own, so a diff tool can compare two snapshots. */
 export function snapshotLines(snapshot: MemorySnapshot): Generator<string> {
   takes("snapshotLines", "snapshot", snapshot, object("a snapshot that exportSnapshot made", { body: object("what was in the memory") }));
   return linesOf(snapshot);

@@ -76,8 +76,7 @@ export type CommonOptions = Pick<ResumeOptions, "signal" | "pools" | "limits">;
 export type Purpose = Omit<TeamRequest, "tenant" | "pool" | "signal">;
 
 /**
- * The runs under way in a server. It owns them and their teams. A tenant has no more of them than its bound, and a run that the close of the server
- * stops is recorded as such.
+ * The runs under way in a server. It owns them and their teams. A run that the close of the server stops is recorded as such.
  *
  * DrivenRuns.R3 (`close`) afterwards no run is under way and every team is closed, those of requests that the close met included. One that
  * takes longer than the grace and 5 seconds more is logged, and not waited for.

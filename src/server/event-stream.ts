@@ -29,8 +29,7 @@ export interface StreamSources {
 }
 
 /**
- * The events of a run as server-sent events, by pull: nothing is read before the client has taken what came before. It owns the position in the
- * record, the rest of an event that is sent in pieces, and the notices that wait.
+ * The events of a run as server-sent events, by pull. It owns the position in the record, the rest of an event, and the notices that wait.
  *
  * EventStream.S1 (`#next`) events come in the order of the record, each once, from the one that was asked for.
  * EventStream.S2 (`#pull`) a client that does not read costs 64 kB, or one event, 64 notices and no reading of the journal.

@@ -13,8 +13,7 @@ export interface GuardOptions {
 }
 
 /**
- * Checks the host and the origin of a request, so that a page of another site cannot reach the server, neither under a name that points to this
- * machine, nor with the credentials of a browser. It owns the names of the server.
+ * Keeps pages of other sites from the server, under a name of this machine or with the credentials of a browser. It owns the server's names.
  *
  * Guard.G1 (`#hosts`) `check` lets a request pass only under a name of this machine, or one that was given or admitted, on any port.
  * Guard.G2 (`#origins`) `check` lets a request with an origin pass only when that is the server's own or one that was given.

@@ -35,8 +35,7 @@ export interface RecoveryParts {
 }
 
 /**
- * Brings a server to where a former process was: the pools of tenants in this process know what every recorded run has spent, and the runs
- * that were under way resume. Those of other programs on the same journal stay as they are.
+ * Brings a server to where a former process was: its pools know what every run has spent, and its runs that were under way resume.
  *
  * Recovery.Y1 (`recover`) it ends when each run was tried once, or when the server closes.
  * Recovery.Y2 (`#again`) a run that finds no place resumes when one is free; after another failure it is tried again, ever more rarely. One that

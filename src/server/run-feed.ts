@@ -34,14 +34,13 @@ interface Feed {
 }
 
 /**
- * The followers of the runs of a server. It owns the followers of each run, and the subscriptions to notices and the watches of records, which exist only while a run has followers.
+ * The followers of the runs of a server. It owns them, and the subscriptions and watches, which exist only while a run has followers.
  *
  * RunFeeds.F1 (`changed`) a follower is notified of growth and fetches events itself, so that a slow one has no queue.
  * RunFeeds.F2 (`follow`) nothing is kept of a run without followers.
  * RunFeeds.F3 (`changed`) followers are notified at once of a change that this server makes in a run at rest.
  * RunFeeds.F4 (`#listen`) a followed run that this server does not drive has one watch of its record, for what other processes do.
- * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading, unless the record has
- * grown since it began.
+ * RunFeeds.F5 (`next`) followers that ask for the same events at once share one reading, unless the record has grown.
  */
 export class RunFeeds {
   readonly #journal: Journal;

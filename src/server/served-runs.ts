@@ -335,8 +335,7 @@ interface Watch {
 }
 
 /**
- * Resumes runs that wait for a person when the deadline of a question passes, so that its default is taken without a request. It owns one timer
- * for each such run, for the earliest deadline of a question with a default; a restart of the server sets them again from the record.
+ * Resumes runs when the deadline of a question passes, so that its default is taken. It owns one timer for each, set again after a restart.
  *
  * Deadlines.D1 (`watch`) a run resumes once the earliest of its deadlines with a default has passed. Deadlines.D2 (`close`) afterwards no run resumes and no timer is set.
  */

@@ -64,8 +64,7 @@ const CONNECTIONS: PlacesOf = { code: "CONNECTIONS_TOO_MANY", what: "requests an
 const BYTES: PlacesOf = { code: "BYTES_TOO_MANY", what: "bytes of requests at once", advice: LATER };
 
 /**
- * A tenant with what it uses at present. It owns the places for its runs, connections, bytes and streams, and the requests that are
- * left; the pool owns the money.
+ * A tenant with what it uses at present. It owns the places of its runs and connections, and the requests that are left, not the money.
  *
  * TenantAccount.T1 (`owns`) a run belongs to the tenant whose name begins its id; without tenants every run belongs to the one user.
  * A client may name it without that beginning (`runIdOf`).

@@ -11,10 +11,7 @@ import { answerTo, findQuestion } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { answeredUnderWay } from "./runs.ts";
 
-/**
- * The answer to a question that somebody is being asked in a run under way. It ends the asking, and the record shows it as the answer of that
- * person. A run at rest takes its answers when it resumes.
- */
+/** The answer ends the asking, and the record shows it as that of the person who is asked. A run at rest takes its answers when it resumes. */
 export function answering({ journal, options }: TeamParts, questionId: string, answer: Json): RunChange<void> {
   return {
     async make(environment, { mask, isOver }) {

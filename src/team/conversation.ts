@@ -98,11 +98,7 @@ export class Conversation {
     );
   }
 
-  /**
-   * Answers a question of a role to a person, and returns what the roles say then.
-   *
-   * @throws as {@link Team.answer}
-   */
+  /** Answers a question of a role to a person, and returns what the roles say then. @throws as {@link Team.answer} */
   async answer(questionId: string, answer: Json, o: Omit<TurnOptions, "files"> = {}): Promise<SayResult> {
     takes("answer of a conversation", "questionId", questionId, aText);
     checkKnownOptions("answer of a conversation", o, answerOptions);

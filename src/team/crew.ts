@@ -49,11 +49,7 @@ export function definedNow(recorded: readonly HiredRole[], crew: Crew): readonly
   });
 }
 
-/**
- * Returns the roles as a fork records them at its start: the roles of its parent in their order, then the new roles.
- *
- * @param later names of the roles hired during the shared past
- */
+/** The roles of the parent come first, in their order. @param later names of the roles hired during the shared past */
 export function hiredInOrder(before: readonly HiredRole[], crew: Crew, later: ReadonlySet<string>): readonly HiredRole[] {
   const known = new Set([...before.map(({ name }) => name), ...later]);
   return [...definedNow(before, crew), ...hiredBy(crew).filter(({ name }) => !known.has(name))];
@@ -72,10 +68,7 @@ interface UnwatchedCause {
 
 const MAX_CAUSES = 10;
 
-/**
- * Returns warnings of causes that a role watches and no role can cause: mostly mistyped names, but a message from outside may come later.
- * A crew with a handmade role gets no warning, because such a role may name any cause.
- */
+/** Warnings alone, because a message from outside may come later. A crew with a handmade role gets none: such a role may name any cause. */
 export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly UnwatchedCause[] {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
   if (!specs.every(({ spec }) => reactsByDefault(spec))) return [];

@@ -27,10 +27,7 @@ import { unwatchedCauses } from "./crew.ts";
 
 /** The result of publishing a message from outside into a run: it is recorded. */
 export interface RunReceipt extends Receipt {
-  /**
-   * True if the run has ended or was interrupted, and a recipient has not read the message, or a role waits for the signal: it waits for a resume.
-   * False while the run is under way; if the run is stopped before a recipient has read the message, the message waits too.
-   */
+  /** True if it waits for a resume: the run is at rest, and a recipient has not read the message, or a role waits for the signal. */
   readonly waits: boolean;
 }
 

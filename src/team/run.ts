@@ -216,11 +216,7 @@ export class Run implements AsyncIterable<RunEvent> {
     return this.change(publishing(checkedNews(message)), o);
   }
 
-  /**
-   * Sends a signal to this run, as {@link Team.signal} does. A run that has ended as `waiting` for it is resumed.
-   *
-   * @throws as {@link Team.signal}; UsageError `REPLAY_FIXED`
-   */
+  /** Sends a signal to this run, as {@link Team.signal} does. @throws as {@link Team.signal}; UsageError `REPLAY_FIXED` */
   async signal(name: string, value?: Json, o: RunChangeOptions & { readonly id?: string } = {}): Promise<Run | undefined> {
     const host = this.#changeable();
     checkKnownOptions("signal", o, handleSignalOptions);

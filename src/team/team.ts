@@ -307,11 +307,7 @@ export class Team {
     return this.#runs.signal(runId, { name, value }, o);
   }
 
-  /**
-   * Returns the conversation of that id: a run that each `say` continues, also after a restart of the program. Nothing is started here.
-   *
-   * @throws UsageError `OPTION_INVALID`
-   */
+  /** Returns the conversation of that id: a run that each `say` continues, also after a restart. @throws UsageError `OPTION_INVALID` */
   conversation(id: string, o: ConversationOptions = {}): Conversation {
     takes("conversation", "id", id, aText);
     checkKnownOptions("conversation", o, conversationOptions);

@@ -6,8 +6,7 @@ import type { RunState } from "../runtime/record/run-state.ts";
 import type { WarmMemories } from "../runtime/role-memories.ts";
 
 /*
- * The states of runs that came to rest in this process, with the memories of their roles, so that a conversation does not read its whole
- * record at each turn. The record takes precedence.
+ * The states of runs at rest, with the memories of their roles, so that a conversation does not read its whole record at each turn.
  *
  * WarmStates.M1 (`takeWarm`) a state has one user, who takes it out and returns it when the run is at rest and its events are durable.
  * WarmStates.M2 (`takeWarm`) a state is used only if the record ends with the last event that the state has applied.

@@ -237,11 +237,7 @@ function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[
   return since.findLast(({ role, content = "" }) => role === "assistant" && content.trim() !== "")?.content ?? "";
 }
 
-/**
- * Tells the model that its reply cannot be used. Too many in a row end the run.
- *
- * @param said the messages to remember; with `isTold` they say why already
- */
+/** Too many misses in a row end the run. @param said the messages to remember; with `isTold` they say why already */
 async function miss(memory: AgentMemory, mind: Mind, said: readonly ChatMessage[], why: string, { isTold = false } = {}): Promise<void> {
   const misses = (await numberNote(memory, MISSES)) + 1;
   mind.warn("REPLY_UNUSABLE", why);

@@ -26,10 +26,7 @@ export interface RoleProgress {
   tokens: number;
 }
 
-/**
- * The progress of a run. Notices come at once and events when they are durable: a notice that a role is idle may come before the event with its
- * messages. So notices alone decide whether a role works, and events alone decide how that ended.
- */
+/** Notices come at once and events when they are durable: notices alone decide whether a role works, and events alone how that ended. */
 export class Progress {
   readonly roles = new Map<string, RoleProgress>();
   /** True once a step belonged to a task: the product is made in parts. */

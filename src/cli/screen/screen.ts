@@ -41,8 +41,7 @@ const MAX_WARNINGS = 1_000;
 const OTHERS = "Further warnings were only counted.";
 
 /**
- * Shows a run on stderr: drawn in place on a terminal, one line for each change elsewhere, nothing when quiet. It owns the shown progress and
- * the unseen warnings.
+ * Shows a run on stderr: drawn in place on a terminal, one line per change elsewhere. It owns the shown progress and the unseen warnings.
  *
  * Screen.S1 (`#see`, `#region`) a screen that draws writes no plain line for a change, and a screen that does not draw moves no cursor.
  * Screen.S2 (`#warnings`) each warning is either printed or kept for the summary.
@@ -191,8 +190,7 @@ export interface Size {
 }
 
 /**
- * Redraws the last lines of a terminal while other lines scroll by above. It owns the drawn lines and the cursor; `draw` gives the text at
- * each redraw.
+ * Redraws the last lines of a terminal while others scroll by above. It owns the drawn lines and the cursor; `draw` gives the text.
  *
  * LiveRegion.L1 it redraws at most every 100 ms (`#beat`). LiveRegion.L2 it erases exactly the lines it drew, also after the terminal was
  * resized (`#home`). LiveRegion.L3 the cursor is hidden only while it draws (`start`, `stop`, `suspend`, `restore`). LiveRegion.L4 no line

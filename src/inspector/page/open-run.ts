@@ -22,8 +22,7 @@ const PAUSE = 10;
 const browserTime = { now: (): number => performance.now(), after: (ms: number, work: () => void): void => void setTimeout(work, ms) };
 
 /**
- * A run on the page. Panels get it, read its signals, and write `selection` and `scrubbed`. It owns the events that have come and are not folded
- * yet.
+ * A run on the page. Panels read its signals, and write `selection` and `scrubbed`. It owns the events that are not folded yet.
  *
  * OpenRun.O1 (`#fold`) the event n of `timeline` has the sequence number n: none is missing or doubled.
  * OpenRun.O2 (`shown`) panels show the run as it was after event `shown`, never a later one.

@@ -141,10 +141,7 @@ function CompareBar({ chosen }: { readonly chosen: readonly string[] }) {
   );
 }
 
-/**
- * Returns a list after its newest runs were read again. Runs that came meanwhile are in it, and those that were removed from the part that was read
- * are not.
- */
+/** Returns a list after its newest runs were read again: new runs are in it, and runs that were removed meanwhile are not. */
 export function refreshed(known: RunPage | undefined, { runs, next }: RunPage): RunPage {
   const last = runs.at(-1);
   const end = known?.runs.findIndex(({ id }) => id === last?.id) ?? -1;

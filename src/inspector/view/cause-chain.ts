@@ -14,11 +14,8 @@ const MAX_ENTRIES = 200;
 const OTHER = { message: "activation", activation: "message" } as const;
 
 /**
- * Returns the chain of causes through a message or an activation, from the first cause to the last effect, as far as the record proves it.
- * Each entry is in it once, and at most 200 before and 200 after the start; `isCut` says that more belong to it. `uncertain` has the messages
- * that an activation took together with others, none of which its own messages name as a parent: which of them led to the answer is unknown.
- *
- * @param shown the event that the run is shown after: later effects are left out. Default: the last one.
+ * Returns the chain of causes through a message or an activation, as far as the record proves it: at most 200 entries before and 200 after it.
+ * `uncertain` has the messages of which the record does not say whether they led to the answer, because they were taken together with others.
  */
 export function causeChain({ record, length }: RunTimeline, start: Pick<CauseNode, "kind" | "index">, shown: number = length - 1) {
   const first: CauseNode = { ...start, steps: 0 };

@@ -3,10 +3,7 @@ import type { RunTimeline } from "./run-timeline.ts";
 
 const MAX_ARROWS = 2_000;
 
-/**
- * The part of a run that is drawn: the events `from` to `until`, both included, as they were after event `shown`, and the lanes of `roles`, by
- * default all in the order of hiring.
- */
+/** The events `from` to `until`, both included, as they were after event `shown`. Default of `roles`: all in the order of hiring. */
 interface LaneRange {
   readonly from: number;
   readonly until: number;

@@ -1,7 +1,4 @@
-/*
- * The Markdown of a model as data: a view makes elements of it, and text stays text. HTML is text, a link is its label with its address, and a picture
- * is its description. Each pattern takes linear time, and nothing is nested without end, because the text may be hostile.
- */
+/* Text stays text: HTML is text, and a link is its label with its address. Each pattern takes linear time, because the text may be hostile. */
 
 export type Span = string | { readonly kind: "code"; readonly text: string } | { readonly kind: "strong" | "em"; readonly spans: Spans };
 type Spans = readonly Span[];

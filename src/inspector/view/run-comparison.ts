@@ -7,10 +7,7 @@ export type RunTotals = ReturnType<typeof totalsOf>;
 /** The same activation of the same role in two runs: `role#n`, whatever its attempts; undefined where a run has none. */
 export type ActivationPair = ReturnType<typeof compareRuns>["pairs"][number];
 
-/**
- * Compares two runs by role and activation: what each said, and what it took. Ids, times and costs do not count as a difference. Roles and pairs
- * are in the order of the left run, those of the right run alone come last; `first` is the first pair that is not equal.
- */
+/** Ids, times and costs do not count as a difference. Pairs are in the order of the left run; those of the right run alone come last. */
 export function compareRuns(left: RunTimeline, right: RunTimeline) {
   const [mine, theirs] = [effective(left), effective(right)];
   const roles = [...new Set([...left.now.roles.keys(), ...right.now.roles.keys()])];

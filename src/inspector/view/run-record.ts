@@ -21,11 +21,9 @@ type Open<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Memb
 type ActEvent = Extract<RunEvent, { readonly type: "act.started" | "act.ended" | "act.failed" }>;
 
 /**
- * The tables of a run's activations, steps, messages and files. It takes events one by one, each between two states of the fold, and owns
- * the tables.
+ * The tables of a run's activations, steps, messages and files, which it owns. It takes each event between two states of the fold.
  *
- * RunRecord.I1 (`taken`) the messages that an activation took are the first of its mailbox in the runtime's own state: nothing is inferred from
- * times or names.
+ * RunRecord.I1 (`taken`) the messages that an activation took are the first of its mailbox in the runtime's own state: nothing is inferred.
  * RunRecord.I2 (`add`) an event changes entries of the tables and appends to them; no entry is removed, so an index stays valid.
  */
 export class RunRecord {
@@ -256,8 +254,7 @@ type Delivery = { -readonly [Key in keyof DeliveryFact]: DeliveryFact[Key] };
 type NewDelivery = Pick<DeliveryFact, "sent" | "role" | "id" | "from" | "due" | "fault">;
 
 /**
- * The deliveries of messages to their recipients, in the order in which they were sent. It owns the deliveries and where each of them is: sent, delayed,
- * delivered, taken, consumed or dropped.
+ * The deliveries of messages to their recipients, in the order in which they were sent. It owns them, and where each of them is.
  *
  * DeliveryTable.W1 (`settle`) a delivery arrives with the event that puts its message into the mailbox of the runtime's state.
  * DeliveryTable.W2 (`between`) a range has every delivery that touches it.

@@ -9,9 +9,7 @@ const MAX_COPIES = 64;
 const SPACING = 512;
 
 /**
- * The events of a run, and its state after each of them. A page adds events as they come and asks for any earlier state.
- *
- * It owns the events, copies of some states, the tables of {@link RunRecord}, and one state in the past that it moves forward.
+ * The events of a run, and its state after each. It owns them, copies of some states, the tables of {@link RunRecord}, and one past state.
  *
  * RunTimeline.T1 (`apply`) every state is the runtime's own fold of the events up to it.
  * RunTimeline.T2 (`#keep`) there are at most 64 copies, so that memory is bounded and a state is found by folding a small part of the run.

@@ -7,12 +7,7 @@ export interface ShownText {
   readonly left: number;
 }
 
-/**
- * Returns the beginning of a text of a model, with control characters and marks of writing direction made visible (`\x1b`, `\u202e`). The cut
- * never divides a character, and a text of many megabytes costs no more than its beginning.
- *
- * @param most characters of the original, default 20,000
- */
+/** The cut never divides a character, and a text of many megabytes costs no more than its beginning. */
 export function shownText(text: string, most: number = SHOWN_AT_FIRST): ShownText {
   const end = text.length <= most ? text.length : endAt(text, most);
   return { text: visibleText(text.slice(0, end)), left: text.length - end };

@@ -193,10 +193,7 @@ export interface EdgeLine {
 /** The name of what is outside in a layout. No role has an empty name. */
 const OUTSIDE = "";
 
-/**
- * Places roles on an ellipse in the order of hiring, the first one at the left, and what is outside at the top left. Places depend on the roles
- * alone, so that a scrubbed graph does not jump.
- */
+/** Places depend on the roles alone, so that a scrubbed graph does not jump. What is outside is at the top left. */
 export function graphLayout({ nodes }: RoleGraph): GraphLayout {
   const count = Math.max(1, nodes.length);
   const across = Math.max(250, (count * NODE.width * 1.25) / Math.PI / 1.6);

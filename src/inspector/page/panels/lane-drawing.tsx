@@ -66,10 +66,7 @@ function lostPath(x: number, y1: number, y2: number): string {
 const LINE = 6;
 const LABEL = 64;
 
-/**
- * The ticks that fit into a frame, and whether their labels fit. `x` is the left edge of what happened after the tick. Where several ticks follow
- * each other at once, nothing happened before the last one.
- */
+/** `x` is the left edge of what happened after the tick. Where ticks follow each other at once, nothing happened before the last one. */
 export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
   const lines: { readonly tick: TickFact; readonly x: number; readonly isLabelled: boolean }[] = [];
   let [line, label] = [0, 0];
