@@ -22,16 +22,10 @@ export function workerSettings(crew: CrewSettings): WorkerSettings | undefined {
   return crew.kind === "software-company" && crew.worker !== undefined ? crew : undefined;
 }
 
-interface ReadWorker {
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly budget: MicroUsd;
-}
-
 async function readWorker(
   { env, cwd }: Pick<Host, "env" | "cwd">,
   { worker = "", workerBudget = BUDGET, workerEnv = "" }: WorkerSettings,
-): Promise<ReadWorker> {
+): Promise<{ readonly command: readonly string[]; readonly env: Readonly<Record<string, string>>; readonly budget: MicroUsd }> {
   // It loads a package.
   const { wordsIn } = await import("../checks/written-check.ts");
   const command = wordsIn(worker);

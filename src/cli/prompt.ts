@@ -186,9 +186,7 @@ interface FormTerminal {
   readonly read: () => Promise<string>;
 }
 
-type FormQuestion = HumanQuestion & { readonly form: QuestionForm };
-
-function fillIn(question: FormQuestion, terminal: FormTerminal): Promise<Json> {
+function fillIn(question: HumanQuestion & { readonly form: QuestionForm }, terminal: FormTerminal): Promise<Json> {
   const { form } = question;
   return form.kind === "choices" ? chosen(form, question, terminal) : filled(form, question, terminal);
 }

@@ -79,11 +79,6 @@ export interface Turn {
   end(): void;
 }
 
-interface Waiting {
-  readonly size: number;
-  readonly begin: () => void;
-}
-
 /**
  * The order in which requests with a body are worked on, so that one tenant does not hold up another. Owns the queues.
  *
@@ -93,7 +88,7 @@ interface Waiting {
  */
 export class FairTurns {
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, { readonly size: number; readonly begin: () => void }[]>();
   #atWork = 0;
 
   constructor(clock: Clock) {

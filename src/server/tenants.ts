@@ -132,8 +132,6 @@ export class TenantAccount {
 
 type TokenOwner = { readonly digest: Buffer; readonly account: TenantAccount };
 
-type TenantsOptions = Pick<ServerSettings, "tenants" | "token" | "budget">;
-
 /**
  * The tenants of a server by their tokens. It owns their accounts.
  *
@@ -144,7 +142,7 @@ export class Tenants {
   readonly #owners: readonly TokenOwner[];
 
   /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
-  constructor({ tenants, token, budget }: TenantsOptions, clock: Clock) {
+  constructor({ tenants, token, budget }: Pick<ServerSettings, "tenants" | "token" | "budget">, clock: Clock) {
     checkBudget(budget, "OPTION_INVALID");
     const one: Partial<Tenant> = budget === undefined ? {} : { budget };
     const owner = (tenant: Partial<Tenant>, secret: string): TokenOwner => {

@@ -33,8 +33,6 @@ import { talkLines } from "../screen/talk.ts";
 import { sentText } from "./runs-events.ts";
 
 type RunDetail = Awaited<ReturnType<typeof runDetail>>;
-type RoleDetail = ReturnType<typeof roleDetail>;
-
 const LISTED = 40;
 const MOST_ENTRIES = 1_000;
 
@@ -181,7 +179,7 @@ function costText({ about, cost, budget, held, uncertain }: RunDetail): string {
   return parts.join("; ");
 }
 
-function roleTable(roles: readonly RoleDetail[], { style }: TextStyle): readonly string[] {
+function roleTable(roles: readonly ReturnType<typeof roleDetail>[], { style }: TextStyle): readonly string[] {
   if (roles.length === 0) return [];
   const rows = roles.map((role) => [
     shown(role.name, 40),
@@ -193,7 +191,7 @@ function roleTable(roles: readonly RoleDetail[], { style }: TextStyle): readonly
   return ["", ...tableLines(["ROLE", "PROFILE", "ACTED", "CALLS", "MAIL"], rows, { style, width: Infinity })];
 }
 
-function toolTable(tools: readonly ToolUse[], { style }: TextStyle): readonly string[] {
+function toolTable(tools: readonly ReturnType<CallCount["tools"]>[number][], { style }: TextStyle): readonly string[] {
   if (tools.length === 0) return [];
   const rows = tools.map(({ role, tool, calls, failed, cost }) => [
     shown(role, 40),
@@ -257,8 +255,6 @@ function whyDead(reason: DeadLetter["reason"]): string {
       return `nobody is ${shown(reason.address, 60)}`;
   }
 }
-
-type ToolUse = ReturnType<CallCount["tools"]>[number];
 
 /** Calls of a tool, the micro-dollars of them and of what ran inside them, and how many of those had no known price. */
 const noUse = (role: string, tool: string) => ({ role, tool, calls: 0, failed: 0, known: 0, unpriced: 0 });

@@ -10,14 +10,9 @@ import { FIRST_PANEL, hashOf } from "./route.ts";
 import type { RunSource } from "./run-source.ts";
 import { StatusBadge } from "./status.tsx";
 
-interface ComparePageProps {
-  readonly source: RunSource;
-  readonly ids: readonly [string, string];
-}
-
 type Pair = readonly [OpenRun, OpenRun];
 
-export function ComparePage({ source, ids: [a, b] }: ComparePageProps) {
+export function ComparePage({ source, ids: [a, b] }: { readonly source: RunSource; readonly ids: readonly [string, string] }) {
   const runs = useMemo<Pair>(() => [new OpenRun(a), new OpenRun(b)], [a, b]);
   useEffect(() => {
     const stop = new AbortController();

@@ -6,11 +6,7 @@ import { visibleText } from "../../kernel/value-text.ts";
 import { SHOWN_AT_FIRST, shownText } from "../view/shown-text.ts";
 import { counted } from "./amounts.ts";
 
-interface ButtonProps extends ComponentProps<"button"> {
-  readonly look?: "main" | "plain" | undefined;
-}
-
-export function Button({ look, ...rest }: ButtonProps) {
+export function Button({ look, ...rest }: ComponentProps<"button"> & { readonly look?: "main" | "plain" | undefined }) {
   return <button type="button" {...rest} class={`button inline small strong nowrap${look === undefined ? "" : ` button-${look}`}`} />;
 }
 
@@ -212,7 +208,15 @@ export function DataTable<Row>({ label, columns, rows, keyOf, lookOf }: DataTabl
 const MORE = 200_000;
 
 /** Text of a model, a person or a file is never HTML, and characters that hide or turn text are shown by their number. */
-export function TextView({ text, label, as }: TextViewProps) {
+export function TextView({
+  text,
+  label,
+  as,
+}: {
+  readonly text: string;
+  readonly label: string;
+  readonly as?: (text: string) => ComponentChildren;
+}) {
   const most = useSignal(SHOWN_AT_FIRST);
   const { text: beginning, left } = shownText(text, most.value);
   const body = useMemo(() => as?.(beginning) ?? beginning, [beginning, as]);
@@ -225,12 +229,6 @@ export function TextView({ text, label, as }: TextViewProps) {
       {left > 0 && <Button onClick={() => (most.value += MORE)}>Show more ({counted(left)} characters left)</Button>}
     </div>
   );
-}
-
-interface TextViewProps {
-  readonly text: string;
-  readonly label: string;
-  readonly as?: (text: string) => ComponentChildren;
 }
 
 const LIVE = 4_000;

@@ -85,12 +85,8 @@ function FileList({ files, ...rest }: Pick<MessageViewProps, "run" | "source"> &
   );
 }
 
-interface FileLineProps extends Pick<MessageViewProps, "run" | "source"> {
-  readonly file: MessageFile;
-}
-
 /** A picture is shown on request, because it may be large. What it is follows from its bytes. */
-function FileLine({ run, source, file }: FileLineProps) {
+function FileLine({ run, source, file }: Pick<MessageViewProps, "run" | "source"> & { readonly file: MessageFile }) {
   const url = useSignal<string | undefined>(undefined);
   const { fault, start, isBusy } = useTask();
   const { file: read } = source;

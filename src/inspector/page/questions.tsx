@@ -10,14 +10,16 @@ import { Button, Form, TextField, TextView, useTask } from "./controls.tsx";
 import type { OpenRun } from "./open-run.ts";
 import type { RunActions } from "./run-source.ts";
 
-interface QuestionsProps {
+/** The questions of a run that wait, and those that were answered elsewhere while the page showed them. */
+export function Questions({
+  run,
+  actions,
+  ask,
+}: {
   readonly run: OpenRun;
   readonly actions: RunActions | undefined;
   readonly ask: () => void;
-}
-
-/** The questions of a run that wait, and those that were answered elsewhere while the page showed them. */
-export function Questions({ run, actions, ask }: QuestionsProps) {
+}) {
   const seen = useRef(new Map<string, PendingQuestion>());
   const settled = useSignal<ReadonlySet<string>>(new Set());
   const questions = run.standing.value?.questions ?? [];
@@ -112,9 +114,7 @@ function WordsForm({ question, answer }: AnswerProps) {
   );
 }
 
-type Choices = Extract<QuestionForm, { readonly kind: "choices" }>;
-
-function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: Choices }) {
+function ChoicesForm({ form, question, answer }: AnswerProps & { readonly form: Extract<QuestionForm, { readonly kind: "choices" }> }) {
   const { choices, words } = form;
   const name = useId();
   const chosen = useSignal<string | undefined>(typeof question.default === "string" ? question.default : undefined);

@@ -8,10 +8,8 @@ interface Point {
   readonly why: string;
   readonly criterion: string;
   seq: number;
-  outcome: Outcome;
+  outcome: "open" | "corrected" | "stays" | "answered";
 }
-
-type Outcome = "open" | "corrected" | "stays" | "answered";
 
 /** A message of a conversation, or a dispute: the message that begins it, and its answers. */
 interface Turn {

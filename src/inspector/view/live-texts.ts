@@ -15,8 +15,6 @@ const MAX_TEXT = 100_000;
 const GAP = " … ";
 const MAX_CALLS = 100;
 
-type TextNotice = Extract<RunNotice, { readonly type: "model.delta" | "model.void" }>;
-
 /**
  * The texts of the model calls under way, from the notices of a run. It owns the texts.
  *
@@ -28,7 +26,7 @@ export class LiveTexts {
   readonly #texts = new Map<string, LiveText>();
 
   /** Takes in a notice. False for one that changes nothing: of an answer that the record has, or of an earlier try. */
-  hear(notice: TextNotice, record: RunRecord): boolean {
+  hear(notice: Extract<RunNotice, { readonly type: "model.delta" | "model.void" }>, record: RunRecord): boolean {
     const { act, step, try: nth } = notice;
     const address = addressOf(act, step);
     const known = this.#texts.get(address);

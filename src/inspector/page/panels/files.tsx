@@ -14,13 +14,11 @@ import { MessageButton, TwoParts } from "./message-list.tsx";
 const LINES = 600;
 const MOST_COMPARED = 2_000_000;
 
-type FileChoice = Extract<Selection, { readonly kind: "file" }>;
-
 export function FilesPanel({ run }: PanelProps) {
   const files = filesAt(run.timeline, run.shown.value);
   const chosen = run.selection.value;
   // The file stays while messages and activations around it are looked at.
-  const last = useRef<FileChoice | undefined>(undefined);
+  const last = useRef<Extract<Selection, { readonly kind: "file" }> | undefined>(undefined);
   if (chosen?.kind === "file") last.current = chosen;
   const { path: wanted, fork } = last.current ?? {};
   const file = files.find((one) => one.path === wanted && one.fork === fork) ?? files[0];

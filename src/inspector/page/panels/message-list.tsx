@@ -12,13 +12,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 const MOST_ROWS = 8;
 
-interface MessagesProps {
-  readonly run: OpenRun;
-  readonly list: MessageList;
-  readonly label: string;
-}
-
-export function Messages({ run, list, label }: MessagesProps) {
+export function Messages({ run, list, label }: { readonly run: OpenRun; readonly list: MessageList; readonly label: string }) {
   const { count, part } = list;
   if (count === 0) return <p class="soft small">Empty.</p>;
   return (
