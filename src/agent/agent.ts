@@ -140,7 +140,10 @@ export class Agent<O = unknown> {
   run(task?: string, o: AgentRunOptions = {}): AgentRun<O> {
     takes("run of an agent", "task", task, orNothing(aText));
     checkKnownOptions("run of an agent", o, runOptions);
-    if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
+    if (this.#life.state === "RUNNING") {
+      const expected = `Expected the agent ${this.name} to have ended its run before the next one, but it still runs`;
+      throw new UsageError("AGENT_RUNNING", `${expected}. Await the result of its run, or make another agent.`);
+    }
     const files = o.files === undefined ? undefined : messageFiles(o.files);
     for (const file of files ?? []) (this.#files ??= new Map()).set(file.hash, file);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
@@ -250,13 +253,6 @@ function failed(thrown: unknown, signal: AbortSignal): Ended {
   if (error instanceof ControlError || code === "ABORTED" || signal.aborted)
     return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
-}
-
-function alreadyRunning(name: string): UsageError {
-  return new UsageError(
-    "AGENT_RUNNING",
-    `Expected the agent ${name} to have ended its run before the next one, but it still runs. Await the result of its run, or make another agent.`,
-  );
 }
 
 function checkParts(options: unknown): void {

@@ -1,4 +1,4 @@
-import type { Observed, RunEvent, RunNotice } from "../runtime/record/event.ts";
+import type { Observed, RunNotice } from "../runtime/record/event.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 
@@ -165,11 +165,6 @@ export const CHUNK: number = 64 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Returns an event as it is sent to a watcher. JSON has no line breaks of its own, so the data is one line. */
-function frameOf(event: RunEvent): Uint8Array {
-  return encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-}
-
 export function namedFrame(event: string, data: object): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
@@ -194,7 +189,7 @@ async function readFrames(journal: Pick<Journal, "read">, runId: string, from: n
   let bytes = 0;
   try {
     for await (const event of journal.read(runId, from)) {
-      const frame = frameOf(event);
+      const frame = encoder.encode(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       bytes += frame.length;
       if (frames.length > 0 && bytes > CHUNK) break;
       frames.push(frame);

@@ -36,10 +36,6 @@ export function crewWith(hired: Iterable<Pick<HiredRole, "name" | "traits">>, cr
   return roles.size === crew.roles.length ? crew : { ...crew, roles: [...roles] };
 }
 
-export function presentCrew({ roles }: RunState, crew: Crew): Crew {
-  return { ...crew, roles: crew.roles.filter(([name]) => roles.get(name)?.isHired !== false) };
-}
-
 /** Returns recorded roles with their present definitions; a role that the crew lacks stays as recorded. */
 export function definedNow(recorded: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
   const roles = new Map(crewWith(recorded, crew).roles);

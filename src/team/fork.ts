@@ -120,10 +120,6 @@ export async function recalledAnswers(
   }
 }
 
-export function goneText({ runId }: RunState, parent: ForkPoint): string {
-  return `Run ${parent.runId}, from which ${runId} was forked, is gone or damaged: what it would have answered is asked and paid again.`;
-}
-
 function noSuchEvent(runId: string, seq: number, events: number): JournalError {
   return new JournalError(
     "FORK_POINT",

@@ -22,7 +22,7 @@ import { recordedEdges } from "../runtime/edges/edge-policy.ts";
 import { recordedScheduler, schedulerOf, termsOf } from "../runtime/schedulers/scheduler.ts";
 import { checkAnswer, faultsText } from "../tool/question-form.ts";
 import { boundsChange, boundsNow, continuing, crewOf } from "./bounds.ts";
-import { crewWith, hiredBy, presentCrew, admittedChange, changeText, type OnTeamChange, teamDifferences } from "./crew.ts";
+import { crewWith, hiredBy, admittedChange, changeText, type OnTeamChange, teamDifferences } from "./crew.ts";
 import { changeAlone, drive, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { RunChange } from "./publishing.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
@@ -75,7 +75,7 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   }
   assertNotErased(state);
   const { bounds, crew } = continuing(state, run.crew, o, given);
-  const present = presentCrew(state, crew);
+  const present = { ...crew, roles: crew.roles.filter(([name]) => state.roles.get(name)?.isHired !== false) };
   const isSameTeam = teamDifferences(state.team, present).length === 0;
   const opening: RunResumed = {
     ...resumption(state, given.former),
@@ -87,9 +87,10 @@ export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], 
   let past: ForkAnswers | undefined;
   if (state.parent !== undefined && !state.isAfresh) {
     // Loaded here because most programs never fork.
-    const { goneText, recalledAnswers } = await import("./fork.ts");
+    const { recalledAnswers } = await import("./fork.ts");
     past = await recalledAnswers(journal, state, state.parent, controls.signal);
-    if (past === undefined) warnings.unshift(goneText(state, state.parent));
+    const gone = `Run ${state.parent.runId}, from which ${state.runId} was forked, is gone or damaged`;
+    if (past === undefined) warnings.unshift(`${gone}: what it would have answered is asked and paid again.`);
   }
   const said = state.outside === 0 && idea !== undefined ? [idea] : [];
   const { clock = systemClock, uncertainAfter = Infinity } = options;

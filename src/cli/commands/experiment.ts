@@ -138,7 +138,7 @@ async function asked({ host, interruptions }: Session, file: string, flags: Flag
   const { timeLimit, memory } = flags;
   return {
     experiment,
-    out: resolve(host.cwd, flags.out ?? `experiments/${folderName(experiment.name)}`),
+    out: resolve(host.cwd, flags.out ?? `experiments/${experiment.name.replace(/[^\w.-]+/g, "-").replace(/^\.+/, "") || "experiment"}`),
     bounds: {
       module: pathToFileURL(path).href,
       signal: interruptions.signal,
@@ -150,10 +150,6 @@ async function asked({ host, interruptions }: Session, file: string, flags: Flag
 
 function unreadable(expected: string): UsageError {
   return new UsageError("EXPERIMENT_UNREADABLE", `Expected ${expected}`);
-}
-
-function folderName(name: string): string {
-  return name.replace(/[^\w.-]+/g, "-").replace(/^\.+/, "") || "experiment";
 }
 
 const MAX_FOLDERS = 1_000;

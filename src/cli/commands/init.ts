@@ -124,12 +124,13 @@ async function assertFree({ folder, files }: Project): Promise<void> {
     });
   });
   const others = found.filter((one) => !one.startsWith(".") || files.has(one));
-  if (others.length > 0) throw taken(folder, others, await thoseThere(folder, [...files.keys()]));
-}
-
-async function thoseThere(folder: string, paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map((path) => succeeds(lstat(join(folder, path)))));
-  return paths.filter((_, at) => found[at] === true);
+  if (others.length === 0) return;
+  const isThere = await Promise.all([...files.keys()].map((path) => succeeds(lstat(join(folder, path)))));
+  throw taken(
+    folder,
+    others,
+    [...files.keys()].filter((_, at) => isThere[at] === true),
+  );
 }
 
 function taken(folder: string, others: readonly string[], overwritten: readonly string[]): UsageError {
@@ -155,7 +156,7 @@ async function write({ folder, files }: Project): Promise<void> {
       made.push(file);
     }
   } catch (cause) {
-    await removeAll(made);
+    for (const path of made.toReversed()) await rm(path).catch(() => rmdir(path).catch(() => {}));
     if (systemCode(cause) === "EEXIST") throw taken(folder, [basename(String((cause as { path?: unknown }).path))], []);
     const why = isMissing(cause) ? "its path is no folder" : clauseText(thrownText(cause));
     const text = `Expected to write a project into ${shown(folder, 300)}, but ${why}. Nothing is left of it. Name another one.`;
@@ -165,12 +166,6 @@ async function write({ folder, files }: Project): Promise<void> {
 
 function foldersFrom(first: string, last: string): readonly string[] {
   return first === last ? [last] : [...foldersFrom(first, dirname(last)), last];
-}
-
-async function removeAll(made: readonly string[]): Promise<void> {
-  for (const path of made.toReversed()) {
-    await rm(path).catch(() => rmdir(path).catch(() => {}));
-  }
 }
 
 function lines({ name, folder, troupe, files }: Project, cwd: string, { style }: TextStyle): readonly string[] {

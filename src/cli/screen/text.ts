@@ -1,5 +1,8 @@
+import { stripVTControlCharacters as withoutCodes } from "node:util";
 import { shownText } from "../../kernel/value-text.ts";
 import type { Variables } from "../host.ts";
+
+export { withoutCodes };
 
 const MAX_SHOWN = 2_000;
 /** A question is shown in full, also for a long call: a person must see what they agree to. */
@@ -91,12 +94,6 @@ export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += cellsOf(character);
   return width;
-}
-
-const COLOR_CODES = /\u001b\[[0-9;?]*[A-Za-z]/g;
-
-export function withoutCodes(text: string): string {
-  return text.replace(COLOR_CODES, "");
 }
 
 /** A word that is too long has a line of its own. Color codes take no cell. @param indent spaces before all lines but the first */

@@ -186,17 +186,14 @@ export function DataTable<Row>({ label, columns, rows, keyOf, lookOf }: DataTabl
         <tbody>
           {rows.map((row, index) => (
             <tr key={keyOf?.(row) ?? index} class={lookOf?.(row)}>
-              {columns.map(([, look, cell], nth) =>
-                look === "row" ? (
-                  <th key={nth} scope="row">
+              {columns.map(([, look, cell], nth) => {
+                const [Cell, kind] = look === "row" ? (["th", { scope: "row" }] as const) : (["td", { class: look }] as const);
+                return (
+                  <Cell key={nth} {...kind}>
                     {cell(row)}
-                  </th>
-                ) : (
-                  <td key={nth} class={look}>
-                    {cell(row)}
-                  </td>
-                ),
-              )}
+                  </Cell>
+                );
+              })}
             </tr>
           ))}
         </tbody>
@@ -207,16 +204,14 @@ export function DataTable<Row>({ label, columns, rows, keyOf, lookOf }: DataTabl
 
 const MORE = 200_000;
 
-/** Text of a model, a person or a file is never HTML, and characters that hide or turn text are shown by their number. */
-export function TextView({
-  text,
-  label,
-  as,
-}: {
+interface TextViewProps {
   readonly text: string;
   readonly label: string;
   readonly as?: (text: string) => ComponentChildren;
-}) {
+}
+
+/** Text of a model, a person or a file is never HTML, and characters that hide or turn text are shown by their number. */
+export function TextView({ text, label, as }: TextViewProps) {
   const most = useSignal(SHOWN_AT_FIRST);
   const { text: beginning, left } = shownText(text, most.value);
   const body = useMemo(() => as?.(beginning) ?? beginning, [beginning, as]);

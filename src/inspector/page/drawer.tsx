@@ -34,7 +34,7 @@ export function Drawer({ run, source }: { readonly run: OpenRun; readonly source
     opener.current?.focus();
     opener.current = undefined;
   };
-  const { title, body } = detailOf(run, source, selected);
+  const [title, body] = detailOf(run, source, selected) ?? ["Nothing here", <p class="soft">The record has no such entry.</p>];
   return (
     <aside
       class="drawer"
@@ -62,34 +62,28 @@ function detailOf(
   run: OpenRun,
   source: RunSource,
   selected: Exclude<Selection, { readonly kind: "file" }>,
-): { readonly title: string; readonly body: ComponentChildren } {
+): readonly [title: string, body: ComponentChildren] | undefined {
   void run.count.value;
   const { record } = run.timeline;
   switch (selected.kind) {
     case "message": {
       const sent = record.sentWithId(selected.id);
-      if (sent === undefined) break;
-      return { title: "Message", body: <MessageView run={run} source={source} sent={sent} /> };
+      return sent && ["Message", <MessageView run={run} source={source} sent={sent} />];
     }
     case "activation": {
       const fact = record.activationNamed(selected.act);
-      if (fact !== undefined)
-        return { title: `Activation ${shownLine(fact.act, 80)}`, body: <ActivationView run={run} index={fact.index} /> };
-      break;
+      return fact && [`Activation ${shownLine(fact.act, 80)}`, <ActivationView run={run} index={fact.index} />];
     }
     case "step": {
       const indexes = record.activationNamed(selected.act)?.steps ?? [];
       const step = indexes.flatMap((index) => record.steps[index] ?? []).find(({ key }) => key === selected.key);
-      if (step !== undefined)
-        return { title: STEP_TITLES[step.kind] ?? "Step", body: <StepView run={run} act={selected.act} index={step.index} /> };
-      break;
+      return step && [STEP_TITLES[step.kind] ?? "Step", <StepView run={run} act={selected.act} index={step.index} />];
     }
     case "role":
-      return { title: shownLine(selected.name, 80), body: <RoleDetail run={run} name={selected.name} /> };
+      return [shownLine(selected.name, 80), <RoleDetail run={run} name={selected.name} />];
     case "event":
-      return { title: `Event ${selected.seq}`, body: <EventDetail run={run} seq={selected.seq} /> };
+      return [`Event ${selected.seq}`, <EventDetail run={run} seq={selected.seq} />];
   }
-  return { title: "Nothing here", body: <p class="soft">The record has no such entry.</p> };
 }
 
 const STEP_TITLES: Readonly<Record<string, string>> = {
@@ -151,6 +145,7 @@ function ActivationView({ run, index }: { readonly run: OpenRun; readonly index:
   const detail = activationDetail(run.timeline, index, run.shown.value);
   if (detail === undefined) return <p class="soft">It begins after the event that is shown.</p>;
   const { activation: fact, took, said, steps, changes } = detail;
+  const { memory, working, state, plan, joins, summary } = changes ?? {};
   const live = fact.end === "open" ? run.textOf(fact.act) : undefined;
   return (
     <>
@@ -188,7 +183,7 @@ function ActivationView({ run, index }: { readonly run: OpenRun; readonly index:
       {changes !== undefined && (
         <details class="part">
           <summary>Changes of its state</summary>
-          <JsonView value={changesOf(changes)} label="Changes of the state" />
+          <JsonView value={{ memory, working, state, plan, joins, summary }} label="Changes of the state" />
         </details>
       )}
       <CauseList run={run} start={{ kind: "activation", index: fact.index }} />
@@ -212,12 +207,6 @@ function ActivationFacts({ run, fact }: { readonly run: OpenRun; readonly fact: 
       ]}
     />
   );
-}
-
-type Changes = NonNullable<NonNullable<ReturnType<typeof activationDetail>>["changes"]>;
-
-function changesOf({ memory, working, state, plan, joins, summary }: Changes): object {
-  return { memory, working, state, plan, joins, summary };
 }
 
 function StepView({ run, act, index }: { readonly run: OpenRun; readonly act: string; readonly index: number }) {

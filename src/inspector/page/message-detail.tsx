@@ -156,7 +156,10 @@ function Recipients({ run, sent, recipients }: Omit<MessageViewProps, "source"> 
             {recipient.fault?.reads !== undefined && (
               <div class="delivery-reads">
                 <p class="small">What arrives there, rewritten by {policies(recipient.fault.by)}:</p>
-                <TextView text={recipient.fault.reads.content} label={readsLabel(recipient)} />
+                <TextView
+                  text={recipient.fault.reads.content}
+                  label={`What ${shownLine(recipient.role, 60)} reads${recipient.fault.copy === undefined ? "" : `, copy ${recipient.fault.copy}`}`}
+                />
               </div>
             )}
           </li>
@@ -173,10 +176,6 @@ function Recipients({ run, sent, recipients }: Omit<MessageViewProps, "source"> 
 
 function policies(by: readonly string[]): string {
   return by.map((name) => shownLine(name, 60)).join(" and ");
-}
-
-function readsLabel({ role, fault }: Recipient): string {
-  return `What ${shownLine(role, 60)} reads${fault?.copy === undefined ? "" : `, copy ${fault.copy}`}`;
 }
 
 /** Describes the message between its sending and its fate: `copy 1 by duplicate; due in round 4; `. */

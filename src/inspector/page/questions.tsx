@@ -10,16 +10,14 @@ import { Button, Form, TextField, TextView, useTask } from "./controls.tsx";
 import type { OpenRun } from "./open-run.ts";
 import type { RunActions } from "./run-source.ts";
 
-/** The questions of a run that wait, and those that were answered elsewhere while the page showed them. */
-export function Questions({
-  run,
-  actions,
-  ask,
-}: {
+interface QuestionsProps {
   readonly run: OpenRun;
   readonly actions: RunActions | undefined;
   readonly ask: () => void;
-}) {
+}
+
+/** The questions of a run that wait, and those that were answered elsewhere while the page showed them. */
+export function Questions({ run, actions, ask }: QuestionsProps) {
   const seen = useRef(new Map<string, PendingQuestion>());
   const settled = useSignal<ReadonlySet<string>>(new Set());
   const questions = run.standing.value?.questions ?? [];
@@ -258,11 +256,7 @@ function FieldInput({ field, text, fault, onText }: FieldInputProps) {
   );
 }
 
-interface Shared {
-  readonly id: string;
-  readonly class: string;
-  readonly value: string;
-}
+type Shared = Readonly<Record<"id" | "class" | "value", string>>;
 
 function control({ kind, choices, isRequired }: FormField, shared: Shared, onText: (text: string) => void) {
   const listen = { onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onText(currentTarget.value) };

@@ -20,16 +20,14 @@ const DRAWINGS = {
 
 export type IconName = keyof typeof DRAWINGS;
 
-/** An icon beside words. It says nothing that they do not say, so a screen reader passes over it. */
-export function Icon({
-  name,
-  size = 14,
-  class: look,
-}: {
+interface IconProps {
   readonly name: IconName;
   readonly size?: number;
   readonly class?: string | undefined;
-}) {
+}
+
+/** An icon beside words. It says nothing that they do not say, so a screen reader passes over it. */
+export function Icon({ name, size = 14, class: look }: IconProps) {
   return (
     <svg
       class={look}

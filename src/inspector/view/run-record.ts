@@ -74,13 +74,12 @@ export class RunRecord {
         break;
       default:
     }
-    const isLeaving = event.type === "role.retired" || (event.type === "choice.made" && event.fate === "crashed");
-    const open = isLeaving ? before.roles.get(event.role)?.open?.act : undefined;
+    const leaver = event.type === "role.retired" || (event.type === "choice.made" && event.fate === "crashed") ? event.role : "";
+    const open = before.roles.get(leaver)?.open?.act;
     const { tick } = before;
     return (after) => {
       if (after.tick !== tick && after.clock !== "activations") this.ticks.push({ seq: event.seq, tick: after.tick });
-      if (event.type === "role.retired") this.#retired(after, event.role, event, open);
-      if (event.type === "choice.made" && event.fate === "crashed") this.#retired(after, event.role, event, open);
+      this.#retired(after, leaver, event, open);
       this.deliveries.settle(after, event.seq);
     };
   }
@@ -283,16 +282,9 @@ export class DeliveryTable {
   }
 
   addLost(delivery: NewDelivery): number {
-    return (
-      this.#deliveries.push({
-        ...delivery,
-        index: this.#deliveries.length,
-        isDouble: false,
-        isDead: false,
-        isLost: true,
-        dropped: delivery.from,
-      }) - 1
-    );
+    const index = this.#deliveries.length;
+    this.#deliveries.push({ ...delivery, index, isDouble: false, isDead: false, isLost: true, dropped: delivery.from });
+    return index;
   }
 
   deliver(tick: number): void {
@@ -327,7 +319,7 @@ export class DeliveryTable {
 
   settle({ justDropped, roles }: RunState, seq: number): void {
     for (const delivery of this.#coming) {
-      this.#arrive(delivery, seq, isReceiving(roles.get(delivery.role)));
+      this.#arrive(delivery, seq, roles.get(delivery.role));
     }
     this.#coming = [];
     for (const { role, message } of justDropped) {
@@ -357,18 +349,14 @@ export class DeliveryTable {
     }
   }
 
-  #arrive(delivery: Delivery, seq: number, isThere: boolean): void {
-    if (!isThere) return void Object.assign(delivery, { dropped: seq, isDead: true });
+  #arrive(delivery: Delivery, seq: number, role: RoleState | undefined): void {
+    if (role?.isHired !== true || role.isCrashed) return void Object.assign(delivery, { dropped: seq, isDead: true });
     delivery.delivered = seq;
     const mailbox = this.#inMailbox.get(delivery.role) ?? new Map<string, Delivery>();
     this.#inMailbox.set(delivery.role, mailbox);
     if (mailbox.has(delivery.id)) delivery.isDouble = true;
     else mailbox.set(delivery.id, delivery);
   }
-}
-
-function isReceiving(role: RoleState | undefined): boolean {
-  return role?.isHired === true && !role.isCrashed;
 }
 
 /** The last event of a delivery; infinite while the message is on its way. */

@@ -6,7 +6,7 @@ import { counted, plural } from "../amounts.ts";
 import { ChooseMarked, type Column, DataTable, NUMBER } from "../controls.tsx";
 import { RoleLink } from "../detail-parts.tsx";
 import type { OpenRun, PanelProps } from "../open-run.ts";
-import { Marker } from "./lane-drawing.tsx";
+import { Marker, round } from "./lane-drawing.tsx";
 
 /** More roles are shown as a table alone: a drawing of them would be a knot. */
 const MAX_DRAWN = 40;
@@ -252,8 +252,4 @@ function borderOf(middle: Point, towards: Point, name: string): Point {
   const half = name === OUTSIDE ? { x: 44, y: 18 } : { x: NODE.width / 2 + 4, y: NODE.height / 2 + 4 };
   const scale = Math.min(half.x / Math.max(1e-6, Math.abs(dx)), half.y / Math.max(1e-6, Math.abs(dy)));
   return { x: middle.x + dx * scale, y: middle.y + dy * scale };
-}
-
-function round(n: number): number {
-  return Math.round(n * 10) / 10;
 }

@@ -81,7 +81,7 @@ export function tickLines(frame: LaneFrame, ticks: readonly TickFact[]) {
   return lines;
 }
 
-function round(n: number): number {
+export function round(n: number): number {
   return Math.round(n * 10) / 10;
 }
 
@@ -232,7 +232,6 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
     dots.set(sent.index, dot);
     dot.to.push(deliveryWords(visibleText(delivery.role), delivery));
   }
-  const chosen = chosenMessage(run);
   return (
     <div role="group" aria-label="Messages">
       {[...dots.values()].map(({ sent, lane, to }) => {
@@ -243,14 +242,13 @@ export function MessageButtons({ run, drawing, frame, chain }: LayerProps) {
         const step = Math.max(3, Math.min(6, frame.width / frame.span / count));
         const y = sent.by === undefined ? yOf(frame, lane) - LANE / 2 + 3 : yOf(frame, lane) + 13;
         return (
-          <button
+          <ChooseMarked
             key={index}
-            type="button"
             class={`dot${isFaint ? " faint" : ""}`}
-            aria-pressed={chosen === message.id}
+            run={run}
+            what={{ kind: "message", id: message.id }}
             aria-label={`Message ${visibleText(message.causeBy)} to ${to.join(", ")}: ${spokenLine(message, 60)}`}
             style={{ left: `${xOf(frame, sent.seq) + nth * step}px`, top: `${y}px` }}
-            onClick={() => (run.selection.value = { kind: "message", id: message.id })}
           />
         );
       })}
