@@ -93,7 +93,6 @@ export class Agent<O = unknown> {
   readonly #options: AgentOptions;
   readonly #life = new Lifecycle();
   #memory: AgentMemory | undefined;
-  /** The files of its tasks by their hash. */
   #files: Map<string, MessageFile> | undefined;
   #brain: Brain | undefined;
 

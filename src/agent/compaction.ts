@@ -91,7 +91,6 @@ interface ShrinkOptions {
 
 /** Of a token, roughly. */
 const CHARACTERS = 3;
-/** Share of the room that the newest messages keep. */
 const NEWEST_SHARE = 0.5;
 
 /**

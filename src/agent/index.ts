@@ -1,10 +1,8 @@
 /** Agents, their tools, their memory, and the nets that guide them. Published as `troupe/agents`. */
 
 // Tools, their results and permissions.
-export { defineTool } from "../tool/tool.ts";
-export type { Tool, ToolContext } from "../tool/tool.ts";
-export { combineResults, isFailure, resultText, toolFailure, toolMessage } from "../tool/tool-result.ts";
-export { toolOutput, type ToolResult } from "../tool/tool-result.ts";
+export { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
+export { combineResults, isFailure, resultText, toolFailure, toolMessage, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";
 export type { Decision, PermissionPolicy } from "../tool/permission.ts";
 export type { HumanPort, HumanQuestion } from "../tool/approval.ts";

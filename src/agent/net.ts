@@ -1,4 +1,4 @@
-import { anAgentMemory } from "./agent-memory.ts";
+import { anAgentMemory, type AgentMemory } from "./agent-memory.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { z } from "zod";
 import { aFunction, aText, either, having, object, takes } from "../kernel/argument.ts";
@@ -7,7 +7,6 @@ import { UsageError } from "../kernel/errors.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/chat-model.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
-import type { AgentMemory } from "./agent-memory.ts";
 
 /** Such as reasoning, acting or answering. A stateless definition: all its data is in the memory. */
 export interface NetState {

@@ -126,7 +126,6 @@ export class StepContext implements Mind {
     if (trouble !== undefined) this.warn("TOOL_NOT_CLOSED", trouble);
   }
 
-  /** Lets the guards of one kind judge. @throws StepError `GUARD_FAILED`; ControlError */
   judge(guards: readonly Guard[], judging: Judging): Promise<Judged> {
     return judge(guards, judging, this.#place);
   }

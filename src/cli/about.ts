@@ -143,7 +143,6 @@ export function aboutOf(runId: string, about: Json): RunAbout {
 
 export type Standing = Pick<RunState, "round" | "budget" | "bounds">;
 
-/** @param hasMessage true where a message begins a new turn */
 export function standingOf(state: RunState, hasMessage: boolean): Standing {
   const { budget, bounds } = state;
   return { budget, bounds, round: hasMessage ? 0 : turnCount(state).rounds };

@@ -147,7 +147,6 @@ interface CrewParts extends Pick<AgentRoleParts, "more" | "say"> {
   readonly diff?: ((signal: AbortSignal) => Promise<string>) | undefined;
   /** The folder and the environment of the command, of which a worker gets a part. */
   readonly host?: Pick<Host, "env" | "cwd">;
-  /** Those that a workflow names. */
   readonly models?: Readonly<Record<string, ChatModel>>;
   readonly documents?: KeptDocuments | undefined;
 }

@@ -95,7 +95,6 @@ export function testsOf(messages: readonly Message[]): TestsReport | undefined {
 }
 
 const EVIDENCE = 240;
-/** Criteria that are shown one by one; those that are not proven come first. */
 const SHOWN = 12;
 
 type Outcome = DeliveryReport["verification"]["verdicts"][number]["outcome"];

@@ -105,7 +105,6 @@ export class Interruptions {
   }
 }
 
-/** The secret parts of an address with a password. */
 export function addressSecrets(text: string): readonly string[] {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const passwords = [url?.password ?? "", url?.searchParams.get("password") ?? ""].filter((password) => password !== "");
@@ -119,7 +118,6 @@ export function secretsIn(env: Variables): readonly string[] {
   return names.map((name) => env[name] ?? "").filter((key) => key !== "");
 }
 
-/** A folder as the user would type it: relative when it lies below, absolute when not. */
 export function folderName(host: Host, folder: string): string {
   const path = relative(host.cwd, folder);
   return path === "" ? "." : path.startsWith("..") ? folder : path;

@@ -84,7 +84,6 @@ function write(file: string, lessons: readonly KeptLesson[]): void {
   }
 }
 
-/** A dialect as `--dialect` takes it. */
 export function dialectText(dialect: Dialect): string {
   return Object.entries(dialect)
     .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => `${name}=${String(one)}`))

@@ -43,7 +43,6 @@ export type ModelTable = Readonly<z.infer<typeof ModelTableSchema>>;
 /** The file may be another person's: its bounds hold where they are lower than the user's, who must agree to what would widen them. */
 export interface FolderSettings {
   readonly file: string;
-  /** Used where neither an option nor a variable names one. */
   readonly model?: string | undefined;
   readonly roles?: Readonly<Record<string, string>> | undefined;
   readonly budget?: MicroUsd | undefined;

@@ -3,7 +3,6 @@ import type { Sink } from "./host.ts";
 /** Separators, control and format characters: JSON leaves them as they are, but readers of lines and terminals act on them. */
 const UNSEEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
-/** A value as one line of JSON, with its line end and with invisible characters escaped. */
 export function jsonLine(value: unknown): string {
   return `${escapedJson(JSON.stringify(value))}\n`;
 }

@@ -24,7 +24,6 @@ const knownOptions: Known<AgentConversationOptions> = { ...conversationOptions, 
 /** One team for each agent and journal, so that all handles of a conversation find the run that is under way. */
 const teams = new WeakMap<Agent, WeakMap<Journal, Team>>();
 
-/** Returns a conversation with an agent, which becomes the only role of a team. @throws UsageError `AGENT_INVALID`, `OPTION_INVALID` */
 export function conversationWith(agent: Agent, options: AgentOptions, id: string, o: AgentConversationOptions): Conversation {
   checkKnownOptions("conversation of an agent", o, knownOptions);
   const { journal, ...more } = o;

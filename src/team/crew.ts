@@ -104,7 +104,6 @@ type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
 
 const MAX_TRAIT = 120;
 
-/** Returns the differences of a crew from a recorded team: whole roles first, then the changed traits in the order of hiring. */
 export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly TeamDifference[] {
   const hired = hiredBy(crew);
   const names = new Set(hired.map(({ name }) => name));
@@ -126,7 +125,6 @@ export function admittedChange({ runId, roles }: RunState, crew: Crew, onTeamCha
   return differences;
 }
 
-/** False for a retired role that has nothing left to do. */
 export function isNeeded(role: RoleState | undefined): boolean {
   return role === undefined || role.isHired || role.waiting > 0;
 }

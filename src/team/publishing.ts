@@ -55,11 +55,9 @@ export interface RunChange<T> {
   /** Resolves when the change is recorded. It records synchronously, because later the run may have ended. */
   make(environment: Environment, run: ChangedRun): Promise<T>;
   command(mask: Mask): RunCommand;
-  /** Returns the result of the change from the owner's answer. @throws UsageError `MESSAGE_INVALID` */
   result(answer: unknown): T;
 }
 
-/** Returns a message from outside, checked and frozen; a string stays a string. @throws UsageError `MESSAGE_INVALID` */
 export function checkedNews(given: Message | string): Message | string {
   if (typeof given === "string") return given;
   return isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);

@@ -28,9 +28,7 @@ export type LocalRuns = Pick<Runs, "parts" | "reserve" | "change" | "find" | "re
 
 /** The port to runs that other processes own. `fleet` implements it; a run of one process never uses it. */
 export interface RemoteRuns {
-  /** Follows a run until its end is recorded, or until this process can drive it. */
   follow(run: FollowedRun): Promise<RunResult>;
-  /** Lets the owner of a run do the work, or does it here once the run has no owner. */
   request<T>(request: RemoteRequest<T>): Promise<T>;
   /** Executes a command of another process. Never rejects: the outcome is the answer. */
   execute(runId: string, command: Json): Promise<Json>;

@@ -59,7 +59,6 @@ interface ResumedWith {
   readonly news?: readonly (Message | string)[];
 }
 
-/** Resumes a run from its record. @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED` */
 export async function resumeRun(given: TeamRun, o: ResumeOptions, { first = [], news = [] }: ResumedWith = {}): Promise<RunResult> {
   const { options, journal, controls, state, idea } = given;
   assertStarted(state, idea !== undefined);
@@ -132,7 +131,6 @@ function assertStarted(state: RunState, hasIdea: boolean): void {
   );
 }
 
-/** Returns the pending question whose id begins with `id`. @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `QUESTION_GIVEN_UP`; ControlError when the signal aborts */
 export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
   takes("answer", "questionId", id, aText);
   assertNotErased(state);

@@ -128,7 +128,6 @@ const workOptions: Known<WorkOptions> = {
   concurrency: kinds.size,
 };
 
-/** @throws UsageError `ARGUMENT_INVALID`, `OPTION_INVALID`, `OPTION_UNKNOWN` */
 export function checkWork(handler: unknown, o: WorkOptions): void {
   takes("work", "handler", handler, aFunction);
   checkGivenOptions("work", o, workOptions);
@@ -136,7 +135,6 @@ export function checkWork(handler: unknown, o: WorkOptions): void {
   if (missing !== undefined) throw misfit("OPTION_INVALID", "work", missing, undefined, workOptions[missing]);
 }
 
-/** @throws UsageError `OPTION_INVALID` */
 export function checkListLimit(limit: unknown): void {
   if (!fits(limit, kinds.size)) throw misfit("OPTION_INVALID", "list", "limit", limit, kinds.size);
 }

@@ -1,13 +1,12 @@
 import { abortWith } from "../kernel/abort.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { AbortedError, type ControlError, errorRecord, MovedError, UsageError } from "../kernel/errors.ts";
-import { deepFreeze } from "../kernel/json.ts";
+import { deepFreeze, type Json } from "../kernel/json.ts";
 import { guardResult, type ResultMembers } from "../kernel/run-handle.ts";
 import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { Json } from "../kernel/json.ts";
 import { kinds } from "../kernel/option-kinds.ts";
 import type { Message } from "../message/message.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
@@ -107,7 +106,6 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
-  /** @param host undefined for a replay */
   constructor(
     id: string,
     journal: Journal,
@@ -338,7 +336,6 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#endPause();
   }
 
-  /** Gives a command to the owner in another process. @returns false if this process drives the run */
   #command(command: RunCommand, failed: (error: unknown) => void = () => undefined): boolean {
     const give = this.#entry?.command;
     give?.(command).catch((error: unknown) => {

@@ -222,7 +222,6 @@ export class Runs {
     });
   }
 
-  /** Records a signal, and resumes a run at rest that waits for it, here or by a worker of the driver. Returns the run if it is under way here. */
   async signal(runId: string, { name, value }: Signal, { id, ...o }: SignalOptions, run?: Run): Promise<Run | undefined> {
     const { options, ...parts } = this.parts;
     const { clock = systemClock, driver } = options;

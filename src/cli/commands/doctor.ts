@@ -74,7 +74,6 @@ async function dialects(session: Session, flags: Flags): Promise<ExitCode> {
   return 0;
 }
 
-/** 7 when the model could not be reached, 1 when something else fails, 0 when a run can work. */
 export function exitCodeOfChecks(checks: readonly Check[]): ExitCode {
   const failed = checks.filter(({ state }) => state === "fail");
   if (failed.some(({ name }) => name !== "ping")) return 1;

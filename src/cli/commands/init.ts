@@ -114,7 +114,6 @@ async function isFromRegistry(root: string, name: string): Promise<boolean> {
   return locked[`node_modules/${name}`]?.resolved?.startsWith("https://") === true;
 }
 
-/** Refuses a folder that holds anything but hidden files, such as those of git. */
 async function assertFree({ folder, files }: Project): Promise<void> {
   const found = await readdir(folder).catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return [];

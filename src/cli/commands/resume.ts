@@ -290,7 +290,6 @@ export async function sendSignal(session: Session, flags: Flags, id: string, nam
 
 const UNHEARD = "No role hears it: none watches what a user says. Name one: --to <role>.";
 
-/** Has the message recorded by the process that drives the run. Returns false if that has left the run. */
 function tellOwner(session: Session, flags: Flags, id: string, said: Message): Promise<boolean> {
   return withRun(session, flags, id, async (store, runId) => {
     const change = publishing(messageFor((await loadRun(store.journal, runId, session.interruptions)).state, said, flags.to));

@@ -1,5 +1,4 @@
-import { formatCost } from "../../model/money.ts";
-import type { MicroUsd } from "../../model/money.ts";
+import { formatCost, type MicroUsd } from "../../model/money.ts";
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
