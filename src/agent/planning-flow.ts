@@ -54,14 +54,9 @@ type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "conc
 
 const DEFAULTS: FlowLimits = { tries: 2, replans: 2, concurrency: 4, maxSteps: 20 };
 
-export interface FlowParts {
-  readonly options: PlanningFlowOptions;
-  readonly limits: FlowLimits;
-  readonly executors: ReadonlyMap<string, FlowExecutor>;
-  readonly first: FlowExecutor;
-}
+export type FlowParts = ReturnType<typeof flowParts>;
 
-function flowParts(options: PlanningFlowOptions): FlowParts {
+function flowParts(options: PlanningFlowOptions) {
   checkGivenOptions("new PlanningFlow", options, planningFlowOptions);
   takes("new PlanningFlow", "executors", options.executors, object("agents by their names"));
   const { tries, replans, concurrency, maxSteps } = options;

@@ -54,15 +54,8 @@ const FUNCTION = /\[?\s*([\w.]+?)(?:\.call)?\(/y;
 const ARGUMENT = /\s*,?\s*([A-Za-z_]\w*)\s*=\s*/y;
 const CLOSING = /\s*\)\s*\]?/y;
 
-/** Calls by their marks, and words that are no part of them: behind them, or before them as a quotation. */
-export interface WrittenCalls {
-  readonly marks: readonly string[];
-  readonly calls: readonly ToolCall[];
-  readonly left: string;
-}
-
 /** Returns the calls that begin with the first mark outside of code; undefined without such a mark. A quoted mark has no calls. */
-export function markedCalls(said: string): WrittenCalls | undefined {
+export function markedCalls(said: string) {
   const text = plainMarks(said);
   for (const match of text.matchAll(CODE_OR_MARK)) {
     const [, , mark] = match;

@@ -143,13 +143,8 @@ export interface BodyBounds {
   readonly begin: (declared: number) => Promise<void>;
 }
 
-export interface ReadRequest {
-  readonly request: Request;
-  readonly bytes: number;
-}
-
 /** Reads the body of a request. Room is taken for what it declares before any of it is read. @throws UsageError `BODY_TOO_LONG`, and that of `take` */
-export async function boundedBody(request: Request, { limit, take, begin }: BodyBounds): Promise<ReadRequest> {
+export async function boundedBody(request: Request, { limit, take, begin }: BodyBounds) {
   const { headers, body, method } = request;
   if (body === null) return { request, bytes: 0 };
   let taken = 0;

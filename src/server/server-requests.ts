@@ -42,13 +42,7 @@ export function namingOwn(account: TenantAccount, error: unknown): unknown {
   return new JournalError("RUN_OWNED", text, { cause: error, data: rest });
 }
 
-export interface ServerMark {
-  readonly tenant: string | undefined;
-  /** Hash of the request; empty for a run that no server began. */
-  readonly request: string;
-}
-
-export function serverMark(about: Json | undefined): ServerMark {
+export function serverMark(about: Json | undefined) {
   const mark = isRecord(about) ? about["server"] : undefined;
   const { tenant, request } = isRecord(mark) ? mark : {};
   return { tenant: typeof tenant === "string" ? tenant : undefined, request: typeof request === "string" ? request : "" };

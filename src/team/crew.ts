@@ -56,16 +56,10 @@ export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   return crew.roles.toSorted(([a], [b]) => index(a) - index(b));
 }
 
-interface UnwatchedCause {
-  readonly role: string;
-  readonly cause: string;
-  readonly warning: string;
-}
-
 const MAX_CAUSES = 10;
 
 /** Warnings alone, because a message from outside may come later. A crew with a handmade role gets none: such a role may name any cause. */
-export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly UnwatchedCause[] {
+export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]) {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
   if (!specs.every(({ spec }) => reactsByDefault(spec))) return [];
   const causes = new Set<string>([UserRequirement.name, UserFeedback.name]);

@@ -88,14 +88,7 @@ interface Arrival extends HiredRole {
   readonly isOnTheWay: boolean;
 }
 
-interface Outline {
-  readonly opening: RunStarted;
-  readonly stretches: readonly Stretch[];
-  readonly arrivals: readonly Arrival[];
-  readonly mobile: ReadonlySet<string>;
-}
-
-async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<Outline> {
+async function outlineOf({ journal, controls: { id, signal } }: RecordedRun) {
   let opening: RunStarted | undefined;
   const stretches: Stretch[] = [];
   const arrivals: Arrival[] = [];

@@ -11,7 +11,7 @@ import { maskSecrets } from "../../kernel/mask.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import { type Journal, newestRuns } from "../../runtime/record/journal.ts";
 import { pendingQuestions } from "../../runtime/record/questions.ts";
-import { listedSummary } from "../../runtime/record/run-summary.ts";
+import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { recordedState } from "../../runtime/snapshot/snapshot.ts";
 import { eventsOf, type JobInfo, submitRun } from "../../team/run-driver.ts";
 import { fileWorkspace } from "../../workspace/file-workspace.ts";
@@ -117,14 +117,7 @@ export function ps(session: Session, flags: Flags): Promise<void> {
   });
 }
 
-interface PsRow {
-  readonly run: string;
-  readonly team: string;
-  readonly status: string;
-  readonly moved: number | null;
-  readonly events: number;
-  readonly idea: string;
-}
+type PsRow = Pick<RunSummary, "team" | "moved" | "events" | "idea"> & { readonly run: string; readonly status: string };
 
 function statusOf(recorded: string, job: JobInfo | undefined): string {
   if (job === undefined) return recorded;

@@ -20,14 +20,6 @@ interface Manifest {
   readonly dependencies: Ranges;
 }
 
-interface Project {
-  readonly name: string;
-  readonly folder: string;
-  /** The range or the folder from which npm installs Troupe. */
-  readonly troupe: string;
-  readonly files: ReadonlyMap<string, string>;
-}
-
 /** npm does not pack a `.gitignore`, and a `package.json` inside the package would hide its own. */
 const RENAMED: Readonly<Record<string, string>> = { _gitignore: ".gitignore", "_package.json": "package.json" };
 const TEMPLATE_NAME = "my-team";
@@ -70,7 +62,9 @@ function checkedName(name: string, folder: string | undefined): string {
   );
 }
 
-async function projectFor(folder: string, name: string, language: "js" | "ts"): Promise<Project> {
+type Project = Awaited<ReturnType<typeof projectFor>>;
+
+async function projectFor(folder: string, name: string, language: "js" | "ts") {
   const own = ownPackage();
   const root = own === undefined ? "" : fileURLToPath(own.folder);
   const template = join(root, "templates", language);

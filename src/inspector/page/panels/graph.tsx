@@ -178,12 +178,7 @@ export interface Point {
   readonly y: number;
 }
 
-export interface GraphLayout {
-  readonly width: number;
-  readonly height: number;
-  readonly middle: Point;
-  readonly points: ReadonlyMap<string, Point>;
-}
+export type GraphLayout = ReturnType<typeof graphLayout>;
 
 export interface EdgeLine {
   readonly path: string;
@@ -194,7 +189,7 @@ export interface EdgeLine {
 const OUTSIDE = "";
 
 /** Places depend on the roles alone, so that a scrubbed graph does not jump. What is outside is at the top left. */
-export function graphLayout({ nodes }: RoleGraph): GraphLayout {
+export function graphLayout({ nodes }: RoleGraph) {
   const count = Math.max(1, nodes.length);
   const across = Math.max(250, (count * NODE.width * 1.25) / Math.PI / 1.6);
   const down = Math.max(150, (count * NODE.height * 1.9) / Math.PI / 1.6);
