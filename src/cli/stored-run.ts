@@ -1,4 +1,3 @@
-import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { maskSecrets } from "../kernel/mask.ts";
@@ -6,7 +5,7 @@ import { listed } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { type Journal, knownRun, newestRuns, type RunInfo } from "../runtime/record/journal.ts";
+import { type Journal, knownRun, newestRuns, readEvents, type RunInfo } from "../runtime/record/journal.ts";
 import { RunState } from "../runtime/record/run-state.ts";
 import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
@@ -167,14 +166,13 @@ export type LoadedRun = Awaited<ReturnType<typeof loadRun>>;
 export async function loadRun(
   journal: Journal,
   runId: string,
-  { signal, at = Infinity, visit }: { signal?: AbortSignal; at?: number | undefined; visit?: (event: RunEvent) => void } = {},
+  { at = Infinity, visit, ...o }: { signal?: AbortSignal; at?: number | undefined; visit?: (event: RunEvent) => void } = {},
 ) {
   const state = new RunState(runId);
   const files = new RecordedFiles();
   const progress = new Progress();
   let [held, began, moved] = [0, 0, 0];
-  for await (const event of journal.read(runId, 0)) {
-    throwIfAborted(signal);
+  for await (const event of readEvents(journal, runId, o)) {
     apply(state, deepFreeze(event));
     files.add(event);
     progress.add(event);

@@ -6,6 +6,7 @@ import type { Run } from "../team/run.ts";
 import { StepsInFlight } from "../team/steps-in-flight.ts";
 import type { ResumeOptions } from "../team/team-options.ts";
 import { logEvent, logRest } from "./json-logger.ts";
+import { trueWithin } from "./readiness.ts";
 import type { RunFeeds } from "./run-feed.ts";
 import type { OpenedTeam, TeamOpener, TeamRequest } from "./server-options.ts";
 import type { TenantAccount } from "./tenants.ts";
@@ -185,12 +186,12 @@ export class DrivenRuns {
     await rested(driven.account, driven.run);
   }
 
-  async #within(work: Promise<unknown>, ms: number): Promise<boolean> {
-    let cancel = (): void => {};
-    const late = new Promise<boolean>((resolve) => (cancel = this.#parts.clock.timer(ms, () => resolve(false))));
-    const isDone = await Promise.race([work.then(() => true), late]);
-    cancel();
-    return isDone;
+  #within(work: Promise<unknown>, ms: number): Promise<boolean> {
+    return trueWithin(
+      this.#parts.clock,
+      ms,
+      work.then(() => true),
+    );
   }
 }
 

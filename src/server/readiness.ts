@@ -29,11 +29,7 @@ export class Readiness {
     const now = this.#clock.now();
     if (this.#answer === undefined || (!this.#isAsked && now - this.#answer.at >= FRESH)) this.#answer = { at: now, value: this.#asked() };
     const { at, value } = this.#answer;
-    let cancel = (): void => {};
-    const late = new Promise<boolean>((resolve) => (cancel = this.#clock.timer(Math.max(0, at + WITHIN - now), () => resolve(false))));
-    const answer = await Promise.race([value, late]);
-    cancel();
-    return answer;
+    return trueWithin(this.#clock, Math.max(0, at + WITHIN - now), value);
   }
 
   async #asked(): Promise<boolean> {
@@ -53,4 +49,13 @@ export class Readiness {
     this.#could = can;
     return can;
   }
+}
+
+/** Resolves with false when the work takes longer. */
+export async function trueWithin(clock: Clock, ms: number, work: Promise<boolean>): Promise<boolean> {
+  let cancel = (): void => {};
+  const late = new Promise<boolean>((resolve) => (cancel = clock.timer(ms, () => resolve(false))));
+  const answer = await Promise.race([work, late]);
+  cancel();
+  return answer;
 }

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { type OtlpLine, otlpLines } from "../../adapters/otlp-lines.ts";
-import { throwIfAborted, withTimeout } from "../../kernel/abort.ts";
+import { withTimeout } from "../../kernel/abort.ts";
 import { ControlError, UsageError } from "../../kernel/errors.ts";
 import { parsedJson } from "../../kernel/json.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import { refusalText, type ServerTerms, unreachedText } from "../../kernel/server-answer.ts";
 import { isRecord } from "../../kernel/value-kind.ts";
 import { clauseText, thrownText } from "../../kernel/value-text.ts";
-import type { RunEvent } from "../../runtime/record/event.ts";
+import { readEvents } from "../../runtime/record/journal.ts";
 import { valueIn, type Variables } from "../host.ts";
 import { invalidOption } from "../option-words.ts";
 import type { Flags } from "../options.ts";
@@ -25,7 +25,7 @@ export function runsOtlp(session: Session, flags: Flags, id: string, file?: stri
   if (file !== undefined) throw new UsageError("OPTION_CONFLICT", `Expected --otlp or the file "${name}", got both. Write --otlp ${name}`);
   const receiver = receiverOf(target);
   return withRun(session, flags, id, async ({ journal }, runId) => {
-    const events = interruptible(journal.read(runId, 0), interruptions.signal);
+    const events = readEvents(journal, runId, { signal: interruptions.signal });
     const options = {
       content: flags.content === true,
       provider: "openai",
@@ -60,13 +60,6 @@ function receiverOf(target: string): URL | undefined {
   }
   if (url.pathname === "/") url.pathname = "/v1/traces";
   return url;
-}
-
-async function* interruptible(events: AsyncIterable<RunEvent>, signal: AbortSignal): AsyncIterable<RunEvent> {
-  for await (const event of events) {
-    throwIfAborted(signal);
-    yield event;
-  }
 }
 
 async function* counted(lines: AsyncIterable<OtlpLine>, sent: { spans: number }): AsyncIterable<string> {

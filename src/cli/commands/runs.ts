@@ -6,7 +6,7 @@ import { thrownText } from "../../kernel/value-text.ts";
 import type { MessageStore } from "../../memory/message-store.ts";
 import { formatUsd } from "../../model/money.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
-import { type Journal, newestRuns, type RunInfo } from "../../runtime/record/journal.ts";
+import { type Journal, newestRuns, readEvents, type RunInfo } from "../../runtime/record/journal.ts";
 import { listedSummary, type RunSummary } from "../../runtime/record/run-summary.ts";
 import { exportRun, importRun, linesOf } from "../../runtime/record/transfer.ts";
 import { removeWarnings } from "../kept-warnings.ts";
@@ -103,7 +103,7 @@ function runsHtml(session: Session, flags: Flags, id: string, file?: string): Pr
   return withRun(session, flags, id, async ({ journal }, runId) => {
     const { offlinePage, readPage } = await import("../../inspector/page-file.ts");
     const read = { events: 0 };
-    const lines = offlinePage(await readPage(), [countingEvents(journal.read(runId, 0), read, session.interruptions.signal)]);
+    const lines = offlinePage(await readPage(), [countingEvents(readEvents(journal, runId, session.interruptions), read)]);
     const done = (): [string, object] => [
       `Exported run ${shown(runId, 100)}, ${plural(read.events, "event")}, to ${shown(html, 200)}. Open it in a browser.`,
       { runId, events: read.events },
@@ -112,13 +112,8 @@ function runsHtml(session: Session, flags: Flags, id: string, file?: string): Pr
   });
 }
 
-async function* countingEvents(
-  events: AsyncIterable<RunEvent>,
-  read: { events: number },
-  signal: AbortSignal,
-): AsyncGenerator<RunEvent, void> {
+async function* countingEvents(events: AsyncIterable<RunEvent>, read: { events: number }): AsyncGenerator<RunEvent, void> {
   for await (const event of events) {
-    throwIfAborted(signal);
     read.events += 1;
     yield event;
   }

@@ -5,7 +5,7 @@ import { canDraw, type Host, type Sink } from "../host.ts";
 import type { OutputSettings } from "../settings.ts";
 import { columnsOf, elapsed, shown, type Style, styleFor, wantsColor, widthOf, withoutCodes, wrapped } from "./text.ts";
 import { Progress } from "./progress.ts";
-import { checksIn, plainLine, progressLines, type CheckLine } from "./rows.ts";
+import { checksIn, plainLine, progressLines, type CheckLine, type Frame } from "./rows.ts";
 import { sentBy, talkLines } from "./talk.ts";
 import type { Clock } from "../../kernel/clock.ts";
 
@@ -25,12 +25,7 @@ const WATCHED = [
   "round.ended",
 ] as const satisfies readonly Observed["type"][];
 
-export interface ScreenOptions {
-  /** Infinity: rounds are not shown. */
-  readonly rounds: number;
-  /** Micro-dollars; undefined when nothing binds. */
-  readonly budget: number | undefined;
-  readonly profiles: ReadonlyMap<string, string>;
+export interface ScreenOptions extends Pick<Frame, "rounds" | "budget" | "profiles"> {
   readonly progress?: Progress;
   /** True when other code prints the events. */
   readonly isPrinted?: boolean;
@@ -184,10 +179,7 @@ export class Screen {
 const REDRAW = 100;
 const DEFAULT_ROWS = 24;
 
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+export type Size = Pick<Frame, "width" | "height">;
 
 /**
  * Redraws the last lines of a terminal while others scroll by above. It owns the drawn lines and the cursor; `draw` gives the text.
