@@ -10,9 +10,7 @@ import { durationIn, shown } from "./screen/text.ts";
 const MAX_DOLLARS = 1_000_000;
 const MAX_PORT = 65_535;
 
-type Read<T> = (option: string, text: string, entry: OptionEntry) => T;
-
-const READERS: { readonly [Format in keyof Values]: Read<Values[Format]> } = {
+const READERS: { readonly [Format in keyof Values]: (option: string, text: string, entry: OptionEntry) => Values[Format] } = {
   name(option, text, { flags }) {
     const [, placeholder = "name"] = /<(\w+)>/.exec(flags) ?? [];
     return given(option, placeholder === "dir" ? "a folder" : `a ${placeholder}`, text, text.trim() || undefined);

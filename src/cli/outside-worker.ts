@@ -1,5 +1,5 @@
 import { AbortedError, UsageError } from "../kernel/errors.ts";
-import { formatUsd, type MicroUsd, usd } from "../model/money.ts";
+import { formatUsd, usd } from "../model/money.ts";
 import { codingAgent, codingVariables } from "../workspace/coding-agent.ts";
 import { findProgram } from "../workspace/program-path.ts";
 import { canAsk, type Host } from "./host.ts";
@@ -22,10 +22,7 @@ export function workerSettings(crew: CrewSettings): WorkerSettings | undefined {
   return crew.kind === "software-company" && crew.worker !== undefined ? crew : undefined;
 }
 
-async function readWorker(
-  { env, cwd }: Pick<Host, "env" | "cwd">,
-  { worker = "", workerBudget = BUDGET, workerEnv = "" }: WorkerSettings,
-): Promise<{ readonly command: readonly string[]; readonly env: Readonly<Record<string, string>>; readonly budget: MicroUsd }> {
+async function readWorker({ env, cwd }: Pick<Host, "env" | "cwd">, { worker = "", workerBudget = BUDGET, workerEnv = "" }: WorkerSettings) {
   // It loads a package.
   const { wordsIn } = await import("../checks/written-check.ts");
   const command = wordsIn(worker);

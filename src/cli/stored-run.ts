@@ -195,12 +195,7 @@ export async function eventsOf(journal: Journal, runId: string, signal: AbortSig
 const ID_LETTERS = /^[0-9a-f]{4,}$/;
 
 /** @param asks true where a person can be asked for a missing text */
-export function chosenQuestion(
-  words: readonly string[],
-  pending: readonly PendingQuestion[],
-  runId: string,
-  asks = false,
-): { readonly question: string; readonly text: string | undefined } {
+export function chosenQuestion(words: readonly string[], pending: readonly PendingQuestion[], runId: string, asks = false) {
   const [first, second] = words;
   const isId = first !== undefined && pending.some(({ id }) => ID_LETTERS.test(first) && id.startsWith(first));
   const text = second ?? (isId ? undefined : first);

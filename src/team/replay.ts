@@ -1,4 +1,3 @@
-import type { RunContext } from "../kernel/deps.ts";
 import { termsOf } from "../runtime/schedulers/scheduler.ts";
 import { Environment } from "../runtime/environment.ts";
 import { Replay, type ReplayParts } from "../runtime/replay/replay.ts";
@@ -10,14 +9,10 @@ import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
 import { type Journal, readEvents } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
 import { type Crew, crewWith, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
-import { recordedResult, type TeamParts } from "./drive.ts";
-import type { RunControls } from "./run.ts";
+import { recordedResult, type TeamParts, type TeamRun } from "./drive.ts";
 
-export interface RecordedRun extends TeamParts {
-  readonly context?: RunContext | undefined;
+export interface RecordedRun extends TeamParts, Pick<TeamRun, "context" | "crew" | "controls"> {
   readonly scratch: Journal;
-  readonly crew: Crew;
-  readonly controls: RunControls;
 }
 
 export async function replayRun(parts: RecordedRun): Promise<RunResult> {

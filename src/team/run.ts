@@ -41,9 +41,7 @@ export function idleControls(id: string, observers: ObserverRegistry, signal: Ab
   return { id, observers, signal, grew: nothing, started: nothing, resumed: nothing, lost: nothing, enter: nothing };
 }
 
-type OfResult = { readonly [Name in keyof Required<RunResult>]: Name };
-
-const resultMembers: OfResult & ResultMembers = {
+const resultMembers: { readonly [Name in keyof Required<RunResult>]: Name } & ResultMembers = {
   runId: "runId",
   status: "status",
   stoppedBy: "stoppedBy",

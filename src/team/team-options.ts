@@ -125,7 +125,7 @@ export interface ResumeOptions {
    * go to the owner; if the owner dies or leaves the run, this process continues it. `take`: this process takes the run, which ends as `moved` in
    * the other. `refuse`: this run ends with `RUN_OWNED`, as it does if the journal has no `command`. Default `follow`.
    */
-  readonly onOwned?: OnOwned;
+  readonly onOwned?: "follow" | "take" | "refuse";
   /**
    * Keeps the run in this process while its roles only wait (`ctx.sleep`, `ctx.waitFor`): its waits end here, and `result` comes when nothing is left
    * to do. Default false: the run ends as `waiting`, and no process holds it.
@@ -143,8 +143,6 @@ export interface ResumeOptions {
    */
   readonly conclude?: (o: { readonly error: unknown }) => Promise<void>;
 }
-
-type OnOwned = "follow" | "take" | "refuse";
 
 const onTeamChange = kinds.oneOf("refuse", "continue");
 

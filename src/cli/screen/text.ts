@@ -1,8 +1,9 @@
 import { stripVTControlCharacters as withoutCodes } from "node:util";
+import { counted, plural } from "../../inspector/view/run-terms.ts";
 import { shownText } from "../../kernel/value-text.ts";
 import type { Variables } from "../host.ts";
 
-export { withoutCodes };
+export { counted, plural, withoutCodes };
 
 const MAX_SHOWN = 2_000;
 /** A question is shown in full, also for a long call: a person must see what they agree to. */
@@ -177,18 +178,10 @@ export function labelledLines(
   });
 }
 
-export function counted(n: number): string {
-  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
 export function tokensText(usage: { readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens?: number }): string {
   const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
   const cached = cachedTokens === 0 ? "" : ` (${counted(cachedTokens)} from the cache)`;
   return `${counted(inputTokens)} in${cached}, ${counted(outputTokens)} out`;
-}
-
-export function plural(n: number, one: string, many: string = `${one}s`): string {
-  return `${counted(n)} ${n === 1 ? one : many}`;
 }
 
 /** A number of tokens in few characters: `950`, `1.2k`, `34k`, `1.2M`. */

@@ -1,15 +1,7 @@
 import { formatCost, type MicroUsd } from "../../model/money.ts";
+import { counted, plural } from "../view/run-terms.ts";
 
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-
-export function counted(n: number): string {
-  return whole.format(n);
-}
-
-/** `1 event`, `12,345 events`. */
-export function plural(n: number, one: string, many: string = `${one}s`): string {
-  return `${counted(n)} ${n === 1 ? one : many}`;
-}
+export { counted, plural };
 
 /** Micro-dollars: what is less would be shown as nothing. */
 const LEAST = 100;

@@ -5,6 +5,15 @@ import type { RunState, FaultCounts } from "../../runtime/record/run-state.ts";
 
 /* The terms of a run in words, for the page and for a terminal. Names and values come from a record: who shows them makes them safe. */
 
+export function counted(n: number): string {
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `1 event`, `12,345 events`. */
+export function plural(n: number, one: string, many: string = `${one}s`): string {
+  return `${counted(n)} ${n === 1 ? one : many}`;
+}
+
 const LONGEST_VALUE = 80;
 
 /** A scheduler with its parameters and the order of arrival: `poisson, rate 0.5`. */

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentProps } from "preact";
 import { visibleText } from "../../../kernel/value-text.ts";
 import type { CauseChain } from "../../view/cause-chain.ts";
 import type { Arrow, Bar, LaneDrawing } from "../../view/lanes.ts";
@@ -319,14 +319,7 @@ export function ArrowLayer({ run, drawing, frame, height, chain }: LayerProps & 
   );
 }
 
-interface MarkerProps {
-  readonly id: string;
-  readonly refX: number;
-  readonly size: number;
-  readonly children: ComponentChildren;
-}
-
-export function Marker({ size, ...rest }: MarkerProps) {
+export function Marker({ size, ...rest }: ComponentProps<"marker"> & { readonly size: number }) {
   return <marker viewBox="0 0 8 8" refY="4" markerWidth={size} markerHeight={size} markerUnits="userSpaceOnUse" orient="auto" {...rest} />;
 }
 
