@@ -50,12 +50,6 @@ interface OwningOptions extends ClaimOptions {
   readonly prepare?: () => Promise<void>;
 }
 
-interface UnderWay {
-  readonly run: Run;
-  /** Undefined until the record is read. */
-  idea: Message | undefined;
-}
-
 /**
  * The runs of a team in its journal. It owns the set of runs that are under way here; the journal owns the records and the right to write.
  *
@@ -70,7 +64,7 @@ export class Runs {
   readonly reserve: Reserve;
   readonly #roster: Roster;
   readonly #boundsOf: (o: ResumeOptions) => CrewBounds;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #underWay = new Map<string, { readonly run: Run; idea: Message | undefined }>();
   readonly #owned = new Map<string, Promise<void>>();
   #remoteRuns: Promise<RemoteRuns> | undefined;
 

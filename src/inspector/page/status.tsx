@@ -74,13 +74,8 @@ export function ConnectionBadge({ connection }: { readonly connection: Connectio
   return <Badge sign={[tone, icon, word, why]} role="status" look={connection.state === "live" ? "pulse" : ""} />;
 }
 
-interface BadgeProps {
-  readonly sign: Sign;
-  readonly role?: "status";
-  readonly look?: string | undefined;
-}
-
-export function Badge({ sign: [tone, icon, word, hint], role, look }: BadgeProps) {
+export function Badge({ sign, role, look }: { readonly sign: Sign; readonly role?: "status"; readonly look?: string | undefined }) {
+  const [tone, icon, word, hint] = sign;
   return (
     <span class={`badge inline tiny soft nowrap badge-${tone}`} role={role} title={hint}>
       <Icon name={icon} size={12} class={look} />

@@ -3,6 +3,7 @@ import type { RunState } from "../../runtime/record/run-state.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Message } from "../../message/message.ts";
+import { questionIn } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 
 export type GraphNode = ReturnType<typeof nodesOf>[number];
@@ -124,8 +125,5 @@ function newestFirst(memory: Memory): MessageList {
 function questionsOf({ open }: RoleState) {
   return [...(open?.steps.values() ?? [])]
     .filter(({ started, outcome }) => started.kind === "human" && outcome === undefined)
-    .map(({ started: { act, key, request } }) => {
-      const { question } = (typeof request === "object" ? (request ?? {}) : {}) as { readonly question?: unknown };
-      return { act, key, text: typeof question === "string" ? question : "" };
-    });
+    .map(({ started }) => ({ act: started.act, key: started.key, text: questionIn(started).text }));
 }

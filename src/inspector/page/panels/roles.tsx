@@ -4,7 +4,7 @@ import { type RoleView, roleView } from "../../view/role-graph.ts";
 import { momentOf } from "../../view/run-terms.ts";
 import { shownLine } from "../../view/shown-text.ts";
 import { counted, plural } from "../amounts.ts";
-import { Button, Facts, Fault, Form, JsonView, Part, Select, TextField, TextView, useTask } from "../controls.tsx";
+import { Button, Facts, Form, JsonView, Part, Select, TextField, TextView, useTask } from "../controls.tsx";
 import { ActivationLink, Rest } from "../detail-parts.tsx";
 import type { OpenRun, PanelProps } from "../open-run.ts";
 import type { RunActions } from "../run-source.ts";
@@ -47,10 +47,8 @@ function chosenRole({ selection, timeline }: OpenRun): string | undefined {
   return chosen?.kind === "activation" || chosen?.kind === "step" ? timeline.record.activationNamed(chosen.act)?.role : undefined;
 }
 
-interface RoleDetailProps {
-  readonly run: OpenRun;
+interface RoleDetailProps extends PanelProps {
   readonly view: RoleView;
-  readonly actions: RunActions | undefined;
 }
 
 function RoleDetail({ run, view, actions }: RoleDetailProps) {
@@ -189,18 +187,16 @@ function RetireButton({ run, actions, role, waiting }: TeamChangeProps & { reado
   const task = useTask();
   if (!isSure.value) return <Button onClick={() => (isSure.value = true)}>Retire</Button>;
   return (
-    <div class="form frame stack" role="group" aria-label={`Retire ${shownLine(role, 60)}`}>
+    <Form
+      task={task}
+      submit={() => task.start(() => actions.retire(run.id, role))}
+      verb={`Retire ${shownLine(role, 40)}`}
+      cancel={["Keep", () => (isSure.value = false)]}
+    >
       <p class="small">
         It ends what it is at and gets no further messages.
         {waiting > 0 && ` ${plural(waiting, "unread message")} will be dead letters.`}
       </p>
-      <Fault text={task.fault} />
-      <div class="form-end flex">
-        <Button onClick={() => (isSure.value = false)}>Keep</Button>
-        <Button look="main" disabled={task.isBusy} onClick={() => task.start(() => actions.retire(run.id, role))}>
-          Retire {shownLine(role, 40)}
-        </Button>
-      </div>
-    </div>
+    </Form>
   );
 }
