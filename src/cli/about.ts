@@ -128,7 +128,6 @@ export function publicURL(baseURL: string | undefined): string | undefined {
   return `${origin}${pathname.replace(/\/+$/, "")}`;
 }
 
-/** The facts kept with a run; undefined when a program began it. */
 export function readAbout(about: Json): RunAbout | undefined {
   return AboutSchema.safeParse(about).data;
 }

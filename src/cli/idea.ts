@@ -11,7 +11,6 @@ import { bytesOf, decodedText } from "./text-file.ts";
 export type IdeaSource = { readonly kind: "words"; readonly text: string } | { readonly kind: "file"; readonly path: string };
 
 export interface IdeaHints {
-  /** True when any word is meant as an idea, as after `run` and with `--yes`. */
   readonly isMeant: boolean;
   readonly isBundled?: (text: string) => boolean;
   /** The advice when there is no idea. Default: how to give a company one. */

@@ -5,7 +5,6 @@ import { secretsIn } from "./host.ts";
 import { plural, shown, type Style } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 
-/** Distinct warnings that were not printed, with the number of times that each came. */
 export type Unseen = ReadonlyMap<string, number>;
 
 const PRINTED = 5;

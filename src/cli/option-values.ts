@@ -114,7 +114,6 @@ export function readFlags(raw: Readonly<Record<string, unknown>>): Flags {
   return flags;
 }
 
-/** The variable of an option that a config file sets too: `TROUPE_FIRST_BYTE` of `firstByte`. */
 export function variableOf(name: string): string {
   return `TROUPE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }

@@ -139,7 +139,6 @@ const SNAPSHOT_VERSION = 1;
 export const MAX_CHARACTERS: number = 256 * 1024 * 1024;
 const LATEST = 8.64e15;
 
-/** A long-term memory in order of arrival, without vectors, which can be computed again. */
 interface StorageJson {
   readonly roleId: string;
   readonly messages: readonly {

@@ -3,7 +3,6 @@ import type { RunNotice } from "../runtime/record/event.ts";
 import type { SummaryStatus } from "../runtime/record/run-summary.ts";
 import { CHUNK, HEARTBEAT, type RunFeeds, joined, namedFrame } from "./run-feed.ts";
 
-/** Milliseconds without news after which a comment is sent. */
 const HEARTBEAT_EVERY = 15_000;
 const MAX_LOOKS = 2;
 /** Limits on the notices that wait for one client, and on the characters of their text. */
@@ -52,9 +51,7 @@ export class EventStream {
   #hasGrown = false;
   #isBehind = false;
   #wake: (() => void) | undefined;
-  /** Looks in a row at a record that should have more events. */
   #looks = 0;
-  /** The number of events at the last rest that was reported, for a stream that follows. */
   #reportedRest = -1;
 
   constructor(run: WatchedRun, sources: StreamSources, closed: () => void) {

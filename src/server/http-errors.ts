@@ -41,7 +41,6 @@ function statusOfError(error: unknown): number {
 
 const AWAY =
   "Expected the journal, the budgets and the limits of the server, but one is away or full. Its log has the reason. Try again later.";
-/** Seconds after which a client that was refused for too much may try again. */
 const RETRY_AFTER = "1";
 
 export function isServerFault(status: number, code: string): boolean {

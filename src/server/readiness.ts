@@ -51,7 +51,6 @@ export class Readiness {
   }
 }
 
-/** Resolves with false when the work takes longer. */
 export async function trueWithin(clock: Clock, ms: number, work: Promise<boolean>): Promise<boolean> {
   let cancel = (): void => {};
   const late = new Promise<boolean>((resolve) => (cancel = clock.timer(ms, () => resolve(false))));

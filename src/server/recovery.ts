@@ -18,7 +18,6 @@ import type { TenantAccount } from "./tenants.ts";
 
 /** Runs that are read, or resumed, at the same time while the server starts: a journal on another machine answers each after a round trip. */
 const AT_ONCE = 16;
-/** Milliseconds until a run that was not resumed is tried again: doubled each time. */
 const FIRST_WAIT = 1_000;
 const MAX_WAIT = 300_000;
 
@@ -50,7 +49,6 @@ export interface RecoveryParts {
 export class Recovery {
   readonly #parts: RecoveryParts;
   readonly #charged = new Set<string>();
-  /** The number of times in a row that runs of this server have come to rest without an end. */
   readonly #cutOff = new Map<string, number>();
   readonly #waiting = new Set<string>();
 

@@ -265,7 +265,6 @@ async function describeTeam({ runs }: RouteParts, { account }: RouteRequest): Pr
   return json(await runs.look(account, ({ name, roleNames, reserveNames }) => ({ name, roles: roleNames, reserve: reserveNames })));
 }
 
-/** Limit on the runs that one request of a list with a status looks at. */
 const MAX_LOOKED_AT = 2_000;
 
 async function listRuns({ journal, runs }: RouteParts, { account, query }: RouteRequest): Promise<Response> {

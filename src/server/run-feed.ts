@@ -29,7 +29,6 @@ interface Observable {
 
 interface Feed {
   readonly followers: Set<Follower>;
-  /** Ends the subscriptions to its notices, or the watch of its record. */
   leave: () => void;
 }
 
@@ -94,7 +93,6 @@ export class RunFeeds {
     };
   }
 
-  /** Returns the next events of a run as frames, at most one chunk; none at the end of the record. @throws JournalError as `read` of the journal */
   async next(runId: string, from: number): Promise<readonly Uint8Array[]> {
     const key = `${from} ${runId}`;
     const reading = this.#readings.get(key) ?? readFrames(this.#journal, runId, from).finally(() => this.#readings.delete(key));
@@ -128,7 +126,6 @@ const POLL_EVERY = 1_000;
 /** Minimum of milliseconds between two calls: a run that grows fast is read in larger parts. */
 const CALM = 100;
 
-/** Watches the record of a run. @param grew called when it may have grown @returns a function that ends it */
 export type RecordWatch = (runId: string, grew: () => void) => () => void;
 
 export function recordWatch(journal: Journal, clock: Clock): RecordWatch {

@@ -35,7 +35,6 @@ export interface RunServer {
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
-/** Milliseconds that answers which are being sent get when the server closes. */
 const LAST_ANSWERS = 2_000;
 
 /**

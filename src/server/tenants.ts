@@ -141,7 +141,6 @@ export class Tenants {
   readonly accounts: readonly TenantAccount[];
   readonly #owners: readonly TokenOwner[];
 
-  /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */
   constructor({ tenants, token, budget }: Pick<ServerSettings, "tenants" | "token" | "budget">, clock: Clock) {
     checkBudget(budget, "OPTION_INVALID");
     const one: Partial<Tenant> = budget === undefined ? {} : { budget };

@@ -215,7 +215,6 @@ function stopped(session: Session, runId: string, how: string): Promise<void> {
   return report(session, `${shown(runId, 60)} ${how}`, { type: "stopped", run: runId });
 }
 
-/** Has the owner of a run stop it, and waits for its end. Returns false for a run without an owner. */
 async function isStopped(session: Session, journal: Journal, runId: string, { grace: limit = STOP_LIMIT }: Flags): Promise<boolean> {
   if (!isUnderWay(await lastOf(journal, runId)) || !(await isCommanded(session, journal, runId, limit))) return false;
   await untilEnded(session, journal, runId, limit);

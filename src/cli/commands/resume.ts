@@ -369,7 +369,6 @@ function onChange({ force }: Flags): { readonly onTeamChange: "continue" | "refu
   return { onTeamChange: force === true ? "continue" : "refuse" };
 }
 
-/** The team of a run with its definitions alone: it asks no model, and works in no folder. */
 async function teamOf({ host }: Session, store: Store, { runId, state }: LoadedRun, { force }: Flags): Promise<Team> {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, force === true);

@@ -219,7 +219,6 @@ export class LiveRegion {
     if (isDrawn) this.#paint();
   }
 
-  /** Draws a last time, leaves the lines and shows the cursor. */
   stop(): void {
     if (this.#cancel === undefined) return;
     this.#rest();

@@ -33,7 +33,6 @@ export function momentText(time: number): string {
   return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
-/** The age of a moment: `3 days ago`. */
 export function agoText(time: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000));
   const [size, unit] = AGES.find(([least]) => seconds >= least) ?? [1, "second"];

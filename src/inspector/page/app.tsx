@@ -136,7 +136,6 @@ const KEY = "troupe-theme";
 
 const theme: Signal<Theme> = signal("auto");
 
-/** Takes the theme that was chosen before, and shows each one that is chosen from now on. */
 export function useTheme(page: Document, storage: Storage | undefined): void {
   const kept = storage?.getItem(KEY);
   if (kept === "light" || kept === "dark") theme.value = kept;

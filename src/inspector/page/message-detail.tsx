@@ -178,7 +178,6 @@ function policies(by: readonly string[]): string {
   return by.map((name) => shownLine(name, 60)).join(" and ");
 }
 
-/** Describes the message between its sending and its fate: `copy 1 by duplicate; due in round 4; `. */
 function deliveryWords({ fate, due, fault }: Recipient, clock: ClockKind): string {
   const said = [
     ...(fault?.copy === undefined ? [] : [`copy ${fault.copy}`]),
