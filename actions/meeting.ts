@@ -127,7 +127,7 @@ function turnMessage(ctx: ActionContext, terms: MeetingTerms, turn: Omit<Turn, "
   const speech =
     turn.phase === "vote"
       ? `Please vote on ${proposalsIn(turn.minutes)
-          .map(({ id }) => id)
+          .map(({ id, by }) => `${id} of ${by}`)
           .join(", ")}.`
       : turn.round === 1
         ? `I open ${terms.name}: ${terms.agenda.join("; ")}.`
@@ -138,6 +138,13 @@ function turnMessage(ctx: ActionContext, terms: MeetingTerms, turn: Omit<Turn, "
     speech,
     sendTo: asked,
   });
+}
+
+/** What a participant says to people: also what it votes for or objects to, and why. */
+function aloud({ speech, act, about, evidence, vote }: Partial<Entry> & { readonly speech: string; readonly vote?: string }): string {
+  if (vote !== undefined) return `${vote === NONE ? "I abstain" : `I vote for ${vote}`}. ${speech}`;
+  if (act === "support" && about !== undefined) return `I support ${about}. ${speech}`;
+  return act === "object" ? `I object to ${about}. ${speech} Evidence: ${evidence}` : speech;
 }
 
 /** One contribution, or one vote, of a participant: one question. */
@@ -152,7 +159,7 @@ class Speaker {
     const turn = newestTurn(ctx.news);
     if (turn === undefined) return undefined;
     const payload = turn.phase === "vote" ? await this.#vote(ctx, turn) : await this.#speak(ctx, turn);
-    const { speech } = payload;
+    const speech = aloud(payload);
     return ctx.message(speech, { instructContent: payload, speech, sendTo: [this.#terms.moderator] });
   }
 
@@ -174,7 +181,7 @@ class Speaker {
     return { ...said, speech: firstWords(said.speech, words), round: turn.round, by: ctx.name };
   }
 
-  async #vote(ctx: ActionContext, turn: Turn): Promise<{ readonly speech: string }> {
+  async #vote(ctx: ActionContext, turn: Turn): Promise<z.infer<typeof VoteSchema>> {
     const ids = [...proposalsIn(turn.minutes).map(({ id = "" }) => id), NONE];
     const schema = VoteSchema.extend({ vote: z.enum(ids as [string, ...string[]]).describe(`${NONE} abstains`) });
     const task = "Vote for one proposal, and say why in one sentence.";
@@ -297,7 +304,7 @@ class Decider {
       ...(value === undefined ? {} : { value }),
     };
     const spoken = speech ?? spokenDecision(payload, taken);
-    const content = `${this.#terms.name}: ${decision ?? "no decision"}`;
+    const content = `${this.#terms.name}: ${taken === undefined ? "" : `${taken.by} proposed: `}${decision ?? "no decision"}`;
     const sendTo = this.#terms.isForModerator ? [ROUTE_TO_ALL, ROUTE_TO_SELF] : [ROUTE_TO_ALL];
     return ctx.message(content, { instructContent: payload, speech: spoken, sendTo });
   }

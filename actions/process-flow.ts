@@ -63,6 +63,7 @@ export interface Work {
   readonly stage: string;
   readonly by: string;
   readonly verdict: "done" | "back";
+  readonly speech: string;
   readonly result: string;
   readonly day: number;
 }
@@ -87,6 +88,7 @@ export interface Item {
 /** What a role says of its work. `day` and `away` are added where time and people are simulated. */
 export const WorkSchema = z.object({
   verdict: z.enum(["done", "back"]).default("done"),
+  speech: z.string().default(""),
   result: z.string().default(""),
   day: z.number().optional(),
   away: z.array(z.string()).optional(),
@@ -147,6 +149,18 @@ export class Flow {
     return this.#isPlanned && !isOpen && !this.isOver;
   }
 
+  /** The newest results of the stages that build, or of the last one of them, of the items that are done, the last item first. */
+  finished(of: "all" | "last"): string {
+    const building = [...new Set(this.#terms.stages.map(({ back }) => back))].slice(of === "all" ? 0 : -1);
+    const results = ({ history }: Item): readonly string[] =>
+      building.flatMap((stage) => history.findLast((work) => work.stage === stage && work.verdict === "done")?.result ?? []);
+    const done = this.items.filter(({ end }) => end === "done");
+    return done
+      .toReversed()
+      .map((item) => [`${item.id}: ${item.title}`, ...results(item)].join("\n"))
+      .join("\n\n");
+  }
+
   seated(): readonly Item[] {
     return this.items.filter(({ seat }) => seat !== undefined);
   }
@@ -190,9 +204,9 @@ export class Flow {
     const item = this.items.find(({ seat }) => seat?.names[seat.turn] === by);
     const stage = this.#terms.stages[item?.stage ?? -1];
     if (item?.seat === undefined || stage === undefined) return;
-    const { verdict, result } = said ?? { verdict: "back", result: "no result" };
+    const { verdict, speech, result } = said ?? { verdict: "back", speech: "", result: "no result" };
     const { names, turn } = item.seat;
-    const history = [...item.history, { stage: stage.name, by, verdict, result, day: this.day }];
+    const history = [...item.history, { stage: stage.name, by, verdict, speech, result, day: this.day }];
     const changes = { history, seat: undefined, then: undefined };
     if (verdict === "back") {
       const times = history.filter((work) => work.verdict === "back").length;

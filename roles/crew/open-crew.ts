@@ -8,7 +8,7 @@ import { causesOf, CrewSchema, modeOf, processName, watchOf, withSeat, withValue
 import { CREW_TOOLS, crewFileForm, type CrewRole, type CrewSpec } from "./crew-spec.ts";
 import { declaredAction, SaidSchema } from "./declared-action.ts";
 import { meetingReactions } from "./meetings.ts";
-import { processReactions, withShippedProcess, workOfAgent } from "./process.ts";
+import { processReactions, withShippedProcess } from "./process.ts";
 import { shippedRoles } from "./shipped-crews.ts";
 
 /** The ports of a crew: where it works, and what its tools may reach. */
@@ -119,9 +119,9 @@ function roleOf(role: CrewRole, crew: CrewSpec, { shared, reactions: seats }: Ro
   const isOnlyThere = (seats.length > 0 || worksIn(crew.process, name)) && (role.actions ?? []).length === 0;
   const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role, Object.keys(shared.views))), ...called])];
   const base = { name, ...optional, watch, reactMode, state: SaidSchema };
-  const work = workOfAgent(crew, role);
-  if (reactMode === "agent")
-    return defineRole({ ...base, ...agentParts(work === undefined ? role : { ...role, actions: [work] }, shared) });
+  // An agent has no seat but in the process, and what it does there has one form.
+  const work = seats.map(({ do: action }) => action);
+  if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, shared), ...(work.length === 0 ? {} : { actions: work }) });
   const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions, shared.views) }));
   if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));

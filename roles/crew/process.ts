@@ -1,10 +1,10 @@
-import { assignedCause, decidedCause, processActions, workedCause, workFields } from "../../actions/process.ts";
+import { assignedCause, decidedCause, processActions, workedCause } from "../../actions/process.ts";
 import { batchName, type ProcessTerms, type StageTerms } from "../../actions/process-flow.ts";
 import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UsageError, UserFeedback } from "../../src/index.ts";
 import type { board } from "../../src/tools/index.ts";
 import { readYaml } from "../../src/adapters/yaml.ts";
-import { listOf, modeOf, processName, withSeat, worksIn } from "./crew-names.ts";
-import { type CrewAction, type CrewFile, crewForm, type CrewProcess, type CrewRole, type CrewSpec } from "./crew-spec.ts";
+import { listOf, meetingCauses, modeOf, processName, watchOf, withSeat } from "./crew-names.ts";
+import { type CrewFile, crewForm, type CrewProcess, type CrewSpec } from "./crew-spec.ts";
 import { declare } from "./declared-action.ts";
 
 /** An item that passes all stages, each back as often as it may: the most that a lead assigns. */
@@ -30,6 +30,12 @@ function termsOf(crew: CrewSpec, { batch, stages, ...rest }: CrewProcess): Proce
   };
 }
 
+/** A batch without a meeting is news to nobody, which is no fault of the crew. */
+function addressesOf({ roles = [], reserve = [], meetings = [] }: CrewSpec, cause: string): readonly string[] {
+  const heard = [...meetings.flatMap(meetingCauses), ...[...roles, ...reserve].flatMap((role) => watchOf(role, []))];
+  return heard.includes(cause) ? [ROUTE_TO_ALL, ROUTE_TO_SELF] : [ROUTE_TO_NONE];
+}
+
 /** Makes the reactions of each role to the process of its crew. An agent works on what it is assigned by itself. */
 export function processReactions(crew: CrewSpec, tasks: ReturnType<typeof board> | undefined): (name: string) => readonly Reaction[] {
   const { process } = crew;
@@ -38,34 +44,22 @@ export function processReactions(crew: CrewSpec, tasks: ReturnType<typeof board>
   const actions = processActions(terms, tasks);
   const workers = [...new Set(terms.stages.flatMap(({ by }) => by))];
   const [decided, assigned, worked] = [decidedCause(terms.name), assignedCause(terms.name), workedCause(terms.name)];
+  const title = batchName(terms);
   const addresses: Readonly<Record<string, readonly string[]>> = {
     [decided]: [ROUTE_TO_NONE],
     [assigned]: workers,
-    [batchName(terms)]: [ROUTE_TO_ALL, ROUTE_TO_SELF],
-    [`${batchName(terms)} ended`]: [ROUTE_TO_ALL, ROUTE_TO_SELF],
+    ...Object.fromEntries([title, `${title} ended`].map((cause) => [cause, addressesOf(crew, cause)])),
   };
   const lead = actions.lead.map((action) =>
     declare(action, { sendTo: addresses[action.name], limit: MOST_ASSIGNED, mayEnd: true, calls: 0 }),
   );
-  const work = declare(actions.work, { sendTo: [terms.lead], limit: MOST_ASSIGNED, mayEnd: true, calls: CALLS_OF_WORK });
+  const work = declare(actions.work, { sendTo: [terms.lead], limit: MOST_ASSIGNED, mayEnd: true });
   const { before, after } = terms.batch ?? {};
   const heard = [terms.backlog, worked, UserFeedback.name, ...[before, after].filter((cause) => cause !== undefined)];
   return (name) => {
     if (name === terms.lead) return lead.map((action) => ({ on: heard, needs: [], do: action }));
     return workers.includes(name) ? [{ on: assigned, needs: [], do: work }] : [];
   };
-}
-
-/** The message of an agent that works in the process: it is an action, which the agent does not run. */
-export function workOfAgent(crew: CrewSpec, { name }: CrewRole): CrewAction | undefined {
-  const { process } = crew;
-  if (process === undefined || !worksIn(process, name)) return undefined;
-  const { verdict, result } = workFields;
-  const output = {
-    verdict: { oneOf: verdict.options, description: verdict.description ?? "" },
-    result: { kind: "text" as const, description: result.description ?? "" },
-  };
-  return { name: workedCause(processName(crew)), output, speech: true, sendTo: [process.lead] };
 }
 
 /** From a source, a compiled file and a bundle. */

@@ -128,7 +128,7 @@ async function produced(session: Session, production: Production, company: Compa
   screen.say(screen.style.faint(`${boundsText(production, folder)}, run ${shown(short)}`));
   sayUncommitted(session, settings, company);
   const rounds = settings.rounds + (past?.rounds ?? 0);
-  const printsWork = workerOf(settings) !== "company";
+  const printsWork = workerOf(settings) !== "company" && !session.output.isTalk;
   const run = production.begin(company);
   screen.watch(run, {
     rounds: settings.agent === undefined ? rounds : Infinity,

@@ -44,6 +44,12 @@ describe("troupe run --crew", () => {
     expect(stdout).not.toMatch(/Tests/);
   });
 
+  it("shows what the roles say to one another, if it is asked to", async () => {
+    await using stub = await echoing();
+    const { stderr, stdout } = await run(folderWith(CREW), stub, "--talk");
+    expect(stderr + stdout).toMatch(/^You to Rita$[\s\S]*^Rita to Emil$[\s\S]*^Emil$/m);
+  });
+
   it("keeps the crew with the run: without its file the run is shown, replayed and forked", async () => {
     await using stub = await echoing();
     const cwd = folderWith(CREW);
