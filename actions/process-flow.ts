@@ -149,16 +149,13 @@ export class Flow {
     return this.#isPlanned && !isOpen && !this.isOver;
   }
 
-  /** The newest results of the stages that build, or of the last one of them, of the items that are done, the last item first. */
-  finished(of: "all" | "last"): string {
-    const building = [...new Set(this.#terms.stages.map(({ back }) => back))].slice(of === "all" ? 0 : -1);
+  /** The newest results of the stages that build, of the items that are done, the last item first. */
+  finished(): string {
+    const building = [...new Set(this.#terms.stages.map(({ back }) => back))];
     const results = ({ history }: Item): readonly string[] =>
       building.flatMap((stage) => history.findLast((work) => work.stage === stage && work.verdict === "done")?.result ?? []);
-    const done = this.items.filter(({ end }) => end === "done");
-    return done
-      .toReversed()
-      .map((item) => [`${item.id}: ${item.title}`, ...results(item)].join("\n"))
-      .join("\n\n");
+    const done = this.items.filter(({ end }) => end === "done").toReversed();
+    return done.map((item) => [`${item.id}: ${item.title}`, ...results(item)].join("\n")).join("\n\n");
   }
 
   seated(): readonly Item[] {

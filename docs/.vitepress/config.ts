@@ -25,7 +25,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     "guide.md",
     ...guides("agents", "models", "chat", "guards", "waits", "memory", "conversations", "ports"),
   ]),
-  section("A software company", false, guides("company", "crews", "workflows", "from-metagpt-openmanus")),
+  section("A software company", false, guides("company", "crews", "processes", "workflows", "from-metagpt-openmanus")),
   section("Research", false, [
     ...guides("experiments", "coordination", "simulation", "policies", "exploring"),
     ...guides("failures", "populations", "determinism", "gallery"),

@@ -131,7 +131,7 @@ describe("troupe run --crew", () => {
     [
       "a crew that is none",
       ["--crew", "nobody"],
-      /software-company, waterfall, data-interpreter, research, or a file such as company\.yaml/,
+      /software-company, waterfall, data-interpreter, research, .*kanban.*, or a file such as company\.yaml/,
     ],
     ["a file that is not there", ["--crew", "none.yaml"], /none\.yaml/],
     ["options of another crew", ["--crew", "company.yaml", "--size", "L"], /Expected --size with the crew software-company/],
