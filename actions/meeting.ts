@@ -304,7 +304,7 @@ class Decider {
       ...(value === undefined ? {} : { value }),
     };
     const spoken = speech ?? spokenDecision(payload, taken);
-    const content = `${this.#terms.name}: ${taken === undefined ? "" : `${taken.by} proposed: `}${decision ?? "no decision"}`;
+    const content = `${this.#terms.name}: ${decision ?? "no decision"}`;
     const sendTo = this.#terms.isForModerator ? [ROUTE_TO_ALL, ROUTE_TO_SELF] : [ROUTE_TO_ALL];
     return ctx.message(content, { instructContent: payload, speech: spoken, sendTo });
   }

@@ -166,7 +166,7 @@ export class Flow {
     return this.items.filter(({ isDisputed, end }) => isDisputed && end === undefined);
   }
 
-  read({ causeBy, sentFrom, content, instructContent }: Message): void {
+  read({ causeBy, sentFrom, content, speech, instructContent }: Message): void {
     const { name, lead, backlog, batch } = this.#terms;
     const stamp = sentFrom === lead ? undefined : StampSchema.safeParse(instructContent).data;
     if (stamp !== undefined) [this.day, this.#away] = [Math.max(this.day, stamp.day), new Set(stamp.away)];
@@ -175,7 +175,7 @@ export class Flow {
     else if (causeBy === `${name}, worked`) this.#worked(sentFrom, WorkSchema.safeParse(instructContent).data);
     else if (causeBy === batch?.before && this.#batch.kind === "opening") this.#batch = { kind: "open", items: this.#batch.items };
     else if (causeBy === batch?.after && this.#batch.kind === "closing") this.#batch = { kind: "none" };
-    if (causeBy !== undefined && [batch?.before, batch?.after].includes(causeBy)) this.decided.push(content);
+    if (causeBy !== undefined && [batch?.before, batch?.after].includes(causeBy)) this.decided.push(`${causeBy}: ${speech ?? content}`);
     const own = sentFrom === lead ? LeadSchema.safeParse(instructContent).data : undefined;
     if (own !== undefined) this.#apply(own);
   }

@@ -11,7 +11,7 @@ const PICTURES = join(root, "docs/pictures");
 const SIZE = { width: 1200, height: 960 };
 const TOKEN = "token-of-the-pictures";
 /** Lines of the conversation in the terminal, from one that is worth a look. */
-const [TERMINAL, BEGIN, LINES] = ["pairs", /^Dan, Engineer to Mia/, 46];
+const [TERMINAL, BEGIN, LINES] = ["pairs", /^Dan, Engineer to Mia/, 44];
 const PAGES = ["scrum", "open-source"];
 
 const work = mkdtempSync(join(tmpdir(), "troupe-pictures-"));
@@ -64,8 +64,10 @@ async function takePictures(browser, url, theme) {
     await page.screenshot({ path });
     spawnSync("pngquant", ["--force", "--skip-if-larger", "--ext", ".png", path]);
   };
+  await page.setViewportSize({ width: 900, height: 860 });
   await page.setContent(terminal(theme));
   await take("terminal");
+  await page.setViewportSize(SIZE);
   await page.goto(`${url}/#token=${TOKEN}`);
   await page.locator("tbody tr").nth(PAGES.length).waitFor();
   for (const name of PAGES) {

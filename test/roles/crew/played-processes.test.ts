@@ -73,7 +73,10 @@ describe("processes that were played by hand", () => {
   });
 
   it("says in a meeting who proposed what, and what a vote or an objection is about", async () => {
-    const { result } = await play("scrum");
+    const { result, model } = await play("scrum");
+    expect(askedOf(model, "Quinn").find((prompt) => prompt.includes("Your stage"))).toContain(
+      "- Planning: We take the proposal by Ann, with 3 of 4 votes: ",
+    );
     const said = (find: (message: Message) => boolean): readonly string[] =>
       result.messages.filter(find).map(({ speech, content }) => speech ?? content);
     expect(said(({ content }) => content.includes("vote on")).at(0)).toMatch(/p1 of Ben, p2 of Ann/);
