@@ -163,7 +163,7 @@ describe("package.json", () => {
   it("packs what runs, its types, the demo, the templates, the skill, the pages and the examples, and little of each", () => {
     const packed = packedFiles();
     const kinds =
-      /^dist\/.*\.(js|d\.ts)$|^dist\/src\/\w+\/drivers\/[\w-]+\.(mjs|py|sh)$|^dist\/src\/inspector\/page\.html$|^demo\/|^templates\/(?:js|ts|processes)\/|^skills\/\w+\/SKILL\.md$|^docs\/.*\.(md|schema\.json)$|^docs\/pictures\/(?:gallery\/)?[\w-]+\.(?:png|svg)$|^examples\/(research\/|ports\/)?[\w-]+\.ts$|^examples\/research\/teams\/study\.json$|^(package\.json|[A-Z]+\.md|LICENSE)$/;
+      /^dist\/.*\.(js|d\.ts)$|^dist\/src\/\w+\/drivers\/[\w-]+\.(mjs|py|sh)$|^dist\/src\/inspector\/page\.html$|^demo\/|^templates\/(?:js|ts|processes)\/|^skills\/\w+\/SKILL\.md$|^docs\/.*\.(md|schema\.json)$|^docs\/pictures\/(?:gallery\/)?[\w-]+\.(?:png|svg)$|^examples\/(research\/|ports\/|processes\/)?[\w-]+\.ts$|^examples\/(?:research\/teams\/study|processes\/[\w-]+\.answers)\.json$|^(package\.json|[A-Z]+\.md|LICENSE)$/;
     const strange = packed.filter(({ path }) => !kinds.test(path));
     const paths = new Set(packed.map(({ path }) => path));
     // The reference stays in the repository: it says what the doc comments of the packed types say.

@@ -9,8 +9,6 @@ import { declare } from "./declared-action.ts";
 
 /** An item that passes all stages, each back as often as it may: the most that a lead assigns. */
 const MOST_ASSIGNED = 10_000;
-/** One answer, and two that do not fit its form. */
-const CALLS_OF_WORK = 3;
 
 function termsOf(crew: CrewSpec, { batch, stages, ...rest }: CrewProcess): ProcessTerms {
   const { roles = [], reserve = [] } = crew;
