@@ -22,7 +22,7 @@ async function play(process: string, ports: Parameters<typeof openCrew>[1] = now
   const journal = memoryJournal();
   const team = new Team({ name: crew.name, roles: crew.roles, model, journal, seed: 1 });
   const result = await team.run(played.idea, { id: "one", rounds: crew.rounds ?? 100 }).result;
-  const { items } = result.output?.instructContent as Delivered;
+  const { items = [] } = (result.output?.instructContent ?? {}) as Partial<Delivered>;
   const backs = items.map(({ history }) => history.flatMap(({ by, verdict }) => (verdict === "back" ? [by] : [])));
   return { played, model, team, result, items, backs };
 }
