@@ -254,9 +254,11 @@ function firstNamed(text: string, names: readonly string[]): string {
 function jobOf(name: string, question: string): Job {
   const [, stage = ""] = /\n## Your stage\n([^.\n]+)\./.exec(question) ?? [];
   const [, item = "", size = "1"] = /\n## The item\n(i\d+): .*?size (\d+)/.exec(question) ?? [];
-  const done = [...question.matchAll(/; (\d+) defects left, (\d+) found/g)];
+  // Results of other items are before it.
+  const own = question.slice(question.lastIndexOf("\n## The item\n"));
+  const done = [...own.matchAll(/; (\d+) defects left, (\d+) found/g)];
   const [, left = "0", found = "0"] = done.at(-1) ?? [];
-  const isPair = question.includes("You work as a pair");
+  const isPair = /: you are number (?!1 of)/.test(question);
   const [, tick = "0"] = /\n## The item\ni\d+: .*\(tick (\d+)\)/.exec(question) ?? [];
   return {
     name,
