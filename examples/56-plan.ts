@@ -2,20 +2,36 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ChatModel, defineAction, defineRole, formatUsd, Team, usd, UsageError } from "troupe";
+import { defineAction, defineRole, formatUsd, Team, usd, UsageError } from "troupe";
 import { checkCrew, openWorkflow } from "troupe/roles";
 import { scriptedModel } from "troupe/testing";
 import { chooseSandbox, memoryWorkspace } from "troupe/workspace";
 
-const ports = { workspace: memoryWorkspace(), sandbox: await chooseSandbox("auto") };
-
 // #region plan
+const ports = { workspace: memoryWorkspace(), sandbox: await chooseSandbox("auto") };
 const FORM = `Write a script in JavaScript that directs agents, and nothing else. It begins with
 export const meta = { name: "...", description: "..." };
 and then awaits and returns at its top. It has only the language and these globals:
 await agent(prompt, { label, schema }): an agent's answer, a value of the JSON Schema if there is one, null if it failed;
 await parallel([() => agent(...), ...]); await pipeline(items, (item) => agent(...), ...); phase(title); log(text); args, the words of the user.
 Keep the number of agents small, and write no loop without a bound.`;
+
+/** In the place of a live model, whose first script is not closed. */
+const writes = scriptedModel([
+  'export const meta = { name: "faults", description: "Finds faults" };\nreturn await agent("Find a fault";',
+  `\`\`\`js
+export const meta = { name: "faults", description: "Finds faults, and keeps those that a second look confirms" };
+const FAULT = { type: "object", required: ["fault"], properties: { fault: { type: "string" } } };
+const VOTE = { type: "object", required: ["isReal"], properties: { isReal: { type: "boolean" } } };
+const found = await pipeline(
+  ["cart.js", "total.js"],
+  (file) => agent("Find a fault in " + file, { schema: FAULT }),
+  async ({ fault }) => ({ fault, ...(await agent("Is this a fault? " + fault, { schema: VOTE })) }),
+);
+return found.filter((one) => one.isReal).map((one) => one.fault);
+\`\`\``,
+]);
+const works = scriptedModel(['{ "fault": "it adds twice" }', '{ "fault": "no tax" }', '{ "isReal": true }', '{ "isReal": false }']);
 
 /** Asks for a script until it is a workflow, three times at most. */
 const Plan = defineAction({
@@ -36,7 +52,7 @@ const Plan = defineAction({
     return undefined;
   },
 });
-const planner = new Team({ name: "planner", roles: [defineRole({ name: "Pia", profile: "Planner", actions: [Plan] })], model: writes() });
+const planner = new Team({ name: "planner", roles: [defineRole({ name: "Pia", profile: "Planner", actions: [Plan] })], model: writes });
 const { output: plan } = await planner.run("Find a fault in cart.js and in total.js, and keep those that a second look confirms.").result;
 const script = plan?.content ?? "";
 
@@ -47,29 +63,7 @@ console.log(`${name}: at most ${calls} calls and ${formatUsd(cost ?? usd(2))}`);
 
 const folder = mkdtempSync(join(tmpdir(), "troupe-plan-"));
 writeFileSync(join(folder, "faults.js"), script); // troupe run --crew faults.js "..."
-const { output } = await new Team({ name, roles, model: works() }).run("review").result;
+const { output } = await new Team({ name, roles, model: works }).run("review").result;
 console.log(JSON.stringify(output?.instructContent)); // ["it adds twice"]
 // #endregion
 rmSync(folder, { recursive: true });
-
-/** In the place of a live model. Its first script is not closed. */
-function writes(): ChatModel {
-  return scriptedModel([
-    'export const meta = { name: "faults", description: "Finds faults" };\nreturn await agent("Find a fault";',
-    `\`\`\`js
-export const meta = { name: "faults", description: "Finds faults, and keeps those that a second look confirms" };
-const FAULT = { type: "object", required: ["fault"], properties: { fault: { type: "string" } } };
-const VOTE = { type: "object", required: ["isReal"], properties: { isReal: { type: "boolean" } } };
-const found = await pipeline(
-  ["cart.js", "total.js"],
-  (file) => agent("Find a fault in " + file, { schema: FAULT }),
-  async ({ fault }) => ({ fault, ...(await agent("Is this a fault? " + fault, { schema: VOTE })) }),
-);
-return found.filter((one) => one.isReal).map((one) => one.fault);
-\`\`\``,
-  ]);
-}
-
-function works(): ChatModel {
-  return scriptedModel(['{ "fault": "it adds twice" }', '{ "fault": "no tax" }', '{ "isReal": true }', '{ "isReal": false }']);
-}

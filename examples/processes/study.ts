@@ -20,6 +20,7 @@ interface WorldOptions {
   readonly people?: Readonly<Record<string, Person>>;
   readonly price?: { readonly input: number; readonly output: number };
   readonly overhead?: number;
+  readonly ramp?: number;
 }
 
 /** A team of simulated people in a crew file. */
@@ -65,11 +66,22 @@ function worksOf(messages: readonly Message[]): {
   return { works, begun, ended };
 }
 
+function ruledFor(payload: unknown, wanted: string): readonly string[] {
+  const { kind, item = "", wins } = Object(payload) as { readonly kind?: string; readonly item?: string; readonly wins?: string };
+  return kind === "ruled" && wins === wanted ? [item] : [];
+}
+
 /** What the studies measure. An item is finished when its last stage lets it go. */
 function measuresOf(messages: readonly Message[], last: string) {
   const { works, begun, ended } = worksOf(messages);
   const items = [...new Set(works.map(({ item }) => item))].map((item) => works.filter((work) => work.item === item));
-  const finished = items.filter((own) => own.at(-1)?.stage === last && own.at(-1)?.verdict === "done");
+  // The lead may have let an item go against its last stage.
+  const ruled = new Set(messages.flatMap(({ instructContent }) => ruledFor(instructContent, "author")));
+  const dropped = new Set(messages.flatMap(({ instructContent }) => ruledFor(instructContent, "reviewer")));
+  const finished = items.filter((own) => {
+    const { item = "", stage, verdict } = own.at(-1) ?? {};
+    return stage === last && !dropped.has(item) && (verdict === "done" || ruled.has(item));
+  });
   const perItem = (count: (own: readonly Work[]) => number): number =>
     finished.length === 0 ? 0 : finished.reduce((sum, own) => sum + count(own), 0) / finished.length;
   const lead = perItem(([first]) => (ended.get(first?.item ?? "") ?? 0) - (begun.get(first?.item ?? "") ?? 0));
@@ -135,13 +147,15 @@ ${reviewers === 0 ? "" : `    - { name: Review, by: [${engineers.join(", ")}], t
 /** Brooks (1975): does adding people late make a late project later? Three people join a team of three at some tick, and must learn. */
 export const brooks = experiment({
   name: "brooks",
-  params: { joins: ["never", 0, 100, 200, 300], overhead: [0.02, 0.15] },
-  reps: 20,
+  params: { joins: ["never", 0, 100, 200, 300, 500], work: ["apart", "entangled"] },
+  reps: 6,
   rounds: Infinity,
-  world({ params: { joins, overhead }, seed, run }) {
+  world({ params: { joins, work }, seed, run }) {
     const engineers = joins === "never" ? OLD : [...OLD, ...NEW];
     const people = Object.fromEntries(NEW.map((name) => [name, { joins: joins === "never" ? 0 : Number(joins) }]));
-    return teamOf(crewOf(engineers, stagesOf(engineers)), { seed, items: 24, people, overhead }, run);
+    // Who talks much and learns long, as people do whose work hangs together.
+    const talk = work === "apart" ? { overhead: 0.02, ramp: 80 } : { overhead: 0.15, ramp: 400 };
+    return teamOf(crewOf(engineers, stagesOf(engineers)), { seed, items: 24, people, ...talk }, run);
   },
   measure: ({ result }) => measuresOf(result.messages, "Test"),
 });
@@ -150,7 +164,7 @@ export const brooks = experiment({
 export const limits = experiment({
   name: "limits",
   params: { limit: [1, 2, 3, 4, 6, 12] },
-  reps: 20,
+  reps: 6,
   rounds: Infinity,
   world: ({ params: { limit }, seed, run }) =>
     teamOf(crewOf([...OLD, ...NEW], stagesOf([...OLD, ...NEW], `, limit: ${limit}`)), { seed, items: 24 }, run),
@@ -161,7 +175,7 @@ export const limits = experiment({
 export const reviews = experiment({
   name: "reviews",
   params: { reviewers: [0, 1, 2, 3], skill: [0.4, 0.8] },
-  reps: 20,
+  reps: 6,
   rounds: Infinity,
   world: ({ params: { reviewers, skill }, seed, run }) =>
     teamOf(
@@ -176,7 +190,7 @@ export const reviews = experiment({
 export const disputes = experiment({
   name: "disputes",
   params: { wins: ["author", "reviewer"], returns: [0, 1, 2] },
-  reps: 20,
+  reps: 8,
   rounds: Infinity,
   world: ({ params: { wins, returns }, seed, run }) =>
     teamOf(crewOf(OLD, `  rework: ${returns}\n  otherwise: ${wins}${stagesOf(OLD)}`), { seed, items: 24 }, run),
