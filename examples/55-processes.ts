@@ -5,6 +5,7 @@ import { openCrew, readCrew } from "troupe/roles";
 import { scriptedModel } from "troupe/testing";
 import { memoryWorkspace, refusedSandbox } from "troupe/workspace";
 
+// #region process
 interface Played {
   /** A crew file. */
   readonly crew: string;
@@ -41,7 +42,6 @@ export function byHand({ answers }: Played): ChatModel {
   });
 }
 
-// #region process
 const scrum = playedBy("scrum");
 const sandbox = refusedSandbox("nothing runs in this sprint", "Choose a sandbox.");
 const { name, roles, rounds = 100 } = openCrew(await readCrew(scrum.crew), { workspace: memoryWorkspace(), sandbox });

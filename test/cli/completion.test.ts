@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { PROCESSES } from "../../roles/crew/crew-spec.ts";
 import { shippedCrews } from "../../roles/index.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { EVENT_TYPES } from "../../src/runtime/record/event.ts";
@@ -73,11 +74,7 @@ describe("completion", () => {
 
   it("has every word that an option takes, and none that it refuses", async () => {
     const crews = (await at("--crew ")).words;
-    expect(crews.toSorted()).toEqual(
-      shippedCrews()
-        .map(({ name }) => name)
-        .toSorted(),
-    );
+    expect(crews.toSorted()).toEqual([...new Set<string>([...shippedCrews().map(({ name }) => name), ...PROCESSES])].toSorted());
     expect((await at("runs events x --type ")).words).toEqual(EVENT_TYPES);
     const cwd = freshFolder();
     for (const option of ["--sandbox", "--size", "--stack", "--approve"]) {
