@@ -1,7 +1,7 @@
 // A process: five people play a sprint, with its two meetings. What they say was written by hand and is in a file, so no model is asked.
 import { readFileSync } from "node:fs";
 import { type ChatModel, Team } from "troupe";
-import { openCrew, readCrew } from "troupe/roles";
+import { openCrew, readCrew, simulatedPeople } from "troupe/roles";
 import { scriptedModel } from "troupe/testing";
 import { memoryWorkspace, refusedSandbox } from "troupe/workspace";
 
@@ -49,4 +49,13 @@ const { messages, output } = await new Team({ name, roles, model: byHand(scrum) 
 
 console.log(messages.map(({ sentFrom, speech, content }) => `${sentFrom || "You"}: ${speech ?? content}`).join("\n\n"));
 console.log(output?.speech); // We have finished 3 of 3 items.
+// #endregion
+
+// #region people
+const kanban = await readCrew("process: kanban");
+const people = { Quinn: { skill: 0.9 }, "*": { errors: 0.4, absent: 0.05 } };
+const simulated = simulatedPeople(kanban, { seed: 1, items: 8, people });
+const crew = openCrew(kanban, { workspace: memoryWorkspace(), sandbox });
+const team = new Team({ roles: crew.roles, ...simulated, seed: 1 });
+console.log((await team.run("a shop", { rounds: 5_000 }).result).output?.content.split("\n")[0]); // We have finished 8 of 8 items.
 // #endregion

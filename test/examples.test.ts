@@ -278,7 +278,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   ],
   "53-board": ["dough: done", "oven: done", "bake: done", "Bake the bread: no trouble."],
   "54-workflow": [/^at most 16 calls and \$0\.\d+$/, /it adds twice.*kept 1 of 2/],
-  "55-processes": ["Mia: We have finished 3 of 3 items.", "We have finished 3 of 3 items."],
+  "55-processes": ["Mia: We have finished 3 of 3 items.", "We have finished 3 of 3 items.", "We have finished 8 of 8 items."],
   "56-plan": [/^faults: at most 16 calls and \$0\.\d+$/, '["it adds twice"]'],
   "ports/agent-tool": ["Here it is: The sea is wide."],
   "ports/airline": ["Questions: One bag of 23 kg.", "Seats: You sit on 12A."],
