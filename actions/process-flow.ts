@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Message, UserRequirement } from "../src/index.ts";
+import { type Message, UserFeedback, UserRequirement } from "../src/index.ts";
 
 /*
  * The state of a process, folded from the messages of its lead. It decides nothing twice: an order, a ruling or a batch counts when it is read.
@@ -76,7 +76,7 @@ export interface Item {
   readonly history: readonly Work[];
   /** Times that a role left it in the middle. */
   readonly lost: number;
-  readonly seat?: { readonly names: readonly string[]; readonly turn: number; readonly task: string } | undefined;
+  readonly seat?: { readonly names: readonly string[]; readonly turn: number; readonly task: string; readonly since: number } | undefined;
   /** In a pair, the next one has its turn. */
   readonly then?: { readonly names: readonly string[]; readonly turn: number } | undefined;
   readonly isDisputed: boolean;
@@ -133,6 +133,11 @@ export class Flow {
   #batch: BatchState = { kind: "none" };
   #batched = 0;
   #isPlanned = false;
+  /** Turns of the lead: each begins with news. */
+  #turns = 0;
+  #isNews = false;
+  /** The newest news is of the user, who writes when a run is at rest too. */
+  #isUsers = false;
 
   constructor(terms: ProcessTerms, messages: readonly Message[]) {
     this.#terms = terms;
@@ -158,8 +163,9 @@ export class Flow {
     return done.map((item) => [`${item.id}: ${item.title}`, ...results(item)].join("\n")).join("\n\n");
   }
 
+  /** Items that a role has had for a turn of the lead: one that it was given last may be claimed at this moment. */
   seated(): readonly Item[] {
-    return this.items.filter(({ seat }) => seat !== undefined);
+    return this.items.filter(({ seat }) => seat !== undefined && (this.#isUsers || this.#turns - seat.since > 1));
   }
 
   disputed(): readonly Item[] {
@@ -168,6 +174,9 @@ export class Flow {
 
   read({ causeBy, sentFrom, content, speech, instructContent }: Message): void {
     const { name, lead, backlog, batch } = this.#terms;
+    if (sentFrom !== lead && !this.#isNews) this.#turns += 1;
+    this.#isNews = sentFrom !== lead;
+    if (this.#isNews) this.#isUsers = causeBy === UserFeedback.name;
     const stamp = sentFrom === lead ? undefined : StampSchema.safeParse(instructContent).data;
     if (stamp !== undefined) [this.day, this.#away] = [Math.max(this.day, stamp.day), new Set(stamp.away)];
     if (causeBy === UserRequirement.name) this.about = content;
@@ -225,7 +234,7 @@ export class Flow {
       case "assigned": {
         const { item, names, turn, task } = own;
         const entered = this.#items.get(item)?.entered ?? this.day;
-        return this.#change(item, { seat: { names, turn, task }, then: undefined, entered });
+        return this.#change(item, { seat: { names, turn, task, since: this.#turns }, then: undefined, entered });
       }
       case "left":
         this.#gone.add(own.by);

@@ -41,13 +41,13 @@ const Plan = defineAction({
     for (let tried = 0; tried < 3; tried += 1) {
       const reply = await ctx.ask(`${FORM}\n\n# Task\n\n${ctx.text}${wrong}`);
       const script = /```(?:js|javascript)?\n([\s\S]*?)```/.exec(reply)?.[1] ?? reply;
-      const fault = await openWorkflow(script, ports).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      if (fault === undefined) return script;
-      if (!(fault instanceof UsageError)) throw fault;
-      wrong = `\n\n# Your last script\n\n${script}\n\nIt is refused: ${fault.message}`;
+      try {
+        await openWorkflow(script, ports);
+        return script;
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        wrong = `\n\n# Your last script\n\n${script}\n\nIt is refused: ${error.message}`;
+      }
     }
     return undefined;
   },

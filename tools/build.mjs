@@ -46,10 +46,10 @@ export async function build() {
   return undefined;
 }
 
-/** Programs that run inside a sandbox: they are no part of a bundle, and are copied as they are. */
+/** Programs that run inside a sandbox, and the data of examples: they are no part of a bundle, and are copied as they are. */
 function drivers() {
-  return filesIn("src")
-    .filter((file) => /\/drivers\/[^/]+\.(mjs|py|sh)$/.test(file))
+  return [...filesIn("src"), ...filesIn("examples")]
+    .filter((file) => /\/drivers\/[^/]+\.(mjs|py|sh)$|\.answers\.json$/.test(file))
     .map((file) => [file, readFileSync(join(root, file), "utf8")]);
 }
 

@@ -3,7 +3,8 @@ import { workedCause } from "../../actions/process.ts";
 import { type ChatModel, type Message, type ModelPrice, UsageError } from "../../src/index.ts";
 import { checkKnownOptions, type EdgePolicy, kinds, type Known } from "../../src/ports.ts";
 import { policyModel } from "../../src/research/index.ts";
-import { listOf, processName } from "./crew-names.ts";
+import { readForm } from "../../src/adapters/yaml.ts";
+import { CrewSchema, listOf, processName } from "./crew-names.ts";
 import type { CrewProcess, CrewSpec } from "./crew-spec.ts";
 
 /*
@@ -46,12 +47,16 @@ export interface PeopleOptions {
   readonly price?: ModelPrice;
 }
 
+const person: Known<Person> = {
+  ...kinds.each(kinds.amount, "skill", "errors", "load", "absent", "joins", "leaves"),
+  speed: kinds.ticks,
+};
 const peopleOptions: Known<PeopleOptions> = {
   seed: kinds.seed,
-  people: kinds.record(kinds.object),
+  people: kinds.record(kinds.options(person)),
   ...kinds.each(kinds.count, "items", "ramp"),
-  effort: kinds.record(kinds.number),
-  overhead: kinds.number,
+  effort: kinds.record(kinds.amount),
+  overhead: kinds.amount,
   price: kinds.price,
 };
 
@@ -68,7 +73,7 @@ const REWORK = 0.4;
  * Makes people for a crew with a process, instead of a model: `new Team({ roles, model, edges, seed })`. A run costs nothing, unless `price` says so, and
  * equal seeds give equal runs.
  *
- * @throws UsageError `PROCESS_MISSING` for a crew without a process
+ * @throws UsageError `CREW_INVALID`; `OPTION_INVALID`; `PROCESS_MISSING` for a crew without a process
  * @example
  * import { Team } from "troupe";
  * import { openCrew, readCrew, simulatedPeople } from "troupe/roles";
@@ -85,10 +90,19 @@ export function simulatedPeople(
   options: PeopleOptions,
 ): { readonly model: ChatModel; readonly edges: readonly EdgePolicy[] } {
   checkKnownOptions("simulatedPeople", options, peopleOptions);
-  const { process } = crew;
+  const checked = readForm(crew, { schema: CrewSchema, name: "the crew", code: "CREW_INVALID" });
+  const { process } = checked;
   if (process === undefined)
     throw new UsageError("PROCESS_MISSING", "Expected a crew with a process, got one without. Give it process: kanban, or one of its own.");
-  const team = new People(crew, process, options);
+  const { people = {}, effort = {} } = options;
+  const roles = [...(checked.roles ?? []), ...(checked.reserve ?? [])].map(({ name }) => name);
+  checkNamed("people", people, [...roles, "*"]);
+  checkNamed(
+    "effort",
+    effort,
+    process.stages.map(({ name }) => name),
+  );
+  const team = new People(checked, process, options);
   const { seed, price } = options;
   const pairs = [`*->${process.lead}`];
   return {
@@ -111,6 +125,12 @@ export function simulatedPeople(
       },
     ],
   };
+}
+
+function checkNamed(option: string, given: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new UsageError("OPTION_INVALID", `Expected ${option} of simulatedPeople to name ${known.join(", ")}, got "${unknown}".`);
 }
 
 /** A piece of work, as its prompt and its result have it. */

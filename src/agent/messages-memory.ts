@@ -52,7 +52,7 @@ export class MessagesMemory implements AgentMemory {
    */
   constructor(given: MessagesMemoryOptions | Iterable<Tool> = {}) {
     takes("new MessagesMemory", "options", given, readable);
-    const options: MessagesMemoryOptions = Symbol.iterator in given ? { tools: given } : given;
+    const options: MessagesMemoryOptions = isObject(given) && Symbol.iterator in given ? { tools: given } : given;
     checkKnownOptions("new MessagesMemory", options, messagesMemoryOptions);
     const { tools = [], messages } = options;
     refuseMessages(tools);

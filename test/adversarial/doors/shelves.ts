@@ -21,6 +21,7 @@ const named = (): readonly unknown[] => [kit(), "n", () => undefined];
 const crew = "name: n\nroles:\n  - name: Ada\n    actions: [{ name: Draft, prompt: draft it }]\n";
 
 const spec = await readCrew(crew);
+const kanban = await readCrew("process: kanban");
 
 export const shelfInstances: Instances = { SimulatedClock: () => simulatedClock() };
 
@@ -83,6 +84,13 @@ export const shelves: Readonly<Record<string, Door>> = {
   dataInterpreter: () => [{ ...machine(), steps: 5 }],
   research: () => [{ ...project(), search: [whole({ name: "s", search() {} })], web: { allow: ["a"] }, questions: 2, pages: 2 }],
   openCrew: () => [or(spec, 5, "x", null, {}, [5]), { ...machine(), search: [whole({ name: "s", search() {} })] }],
+  simulatedPeople: () => [
+    or(kanban, 5, "x", null, {}, [5]),
+    {
+      ...{ seed: or("s", {}, null, Number.NaN), items: 5, effort: { Develop: 5 }, overhead: 0.5, ramp: 5, price },
+      people: { "*": { skill: 0.5, errors: 0.5, speed: 1, load: 0.5, absent: 0.5, joins: 5, leaves: 50 } },
+    },
+  ],
   openWorkflow: () => [
     'export const meta = { name: "w", description: "d" };',
     {

@@ -318,6 +318,12 @@ describe("simulated people", () => {
     expect(Math.max(...ticks("Ben"))).toBeLessThan(40);
   });
 
+  it("are refused by a name that the crew does not have", async () => {
+    const crew = await readCrew("process: kanban");
+    for (const options of [{ people: { Quin: { skill: 1 } } }, { effort: { Developp: 3 } }, { people: { Ann: { skil: 1 } as object } }])
+      expect(() => simulatedPeople(crew, { seed: 1, ...options })).toThrow(UsageError);
+  });
+
   it("need a process", async () => {
     const crew = await readCrew("roles: [{ name: Ada, actions: [{ name: Greet }] }]");
     expect(() => simulatedPeople(crew, { seed: 1 })).toThrow(expect.objectContaining({ code: "PROCESS_MISSING" }));
