@@ -140,7 +140,7 @@ function turnMessage(ctx: ActionContext, terms: MeetingTerms, turn: Omit<Turn, "
   });
 }
 
-/** What a participant says to people: also what it votes for or objects to, and why. */
+/** The speech of a participant names its vote or its objection, with the reason. */
 function aloud({ speech, act, about, evidence, vote }: Partial<Entry> & { readonly speech: string; readonly vote?: string }): string {
   if (vote !== undefined) return `${vote === NONE ? "I abstain" : `I vote for ${vote}`}. ${speech}`;
   if (act === "support" && about !== undefined) return `I support ${about}. ${speech}`;

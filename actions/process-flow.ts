@@ -85,15 +85,14 @@ export interface Item {
   readonly left?: number;
 }
 
-/** What a role says of its work. `day` and `away` are added where time and people are simulated. */
+/** The result of a piece of work. */
 export const WorkSchema = z.object({
   verdict: z.enum(["done", "back"]).default("done"),
   speech: z.string().default(""),
   result: z.string().default(""),
-  day: z.number().optional(),
-  away: z.array(z.string()).optional(),
 });
 
+/** The fields that simulated people add to a result. */
 const StampSchema = z.object({ day: z.number(), away: z.array(z.string()).default([]) });
 
 const LeadSchema = z.discriminatedUnion("kind", [

@@ -23,7 +23,7 @@ const CLAIM_LEFT = "Expected the board to give this task to you, but it does not
 
 const SPEECH = asSpeech("what you did or found, what you doubt, and what the next one should look at");
 
-/** What a role says of its work. */
+/** The speech of a role about its work. */
 const workForm = z.strictObject({
   speech: z.string().default("").describe(SPEECH),
   verdict: z.enum(["done", "back"]).describe("back if the item must be worked on again before it can go on"),

@@ -8,7 +8,7 @@ import { memoryWorkspace, refusedSandbox } from "troupe/workspace";
 const ports = { workspace: memoryWorkspace(), sandbox: refusedSandbox("simulated people run nothing", "Choose a sandbox.") };
 type RunOf = Pick<Parameters<Parameters<typeof experiment>[0]["world"]>[0]["run"], "id" | "journal">;
 
-/** What a small model and a large one are like: the large one errs half as often, finds more, and costs five times as much. */
+/** A small model and a large one: the large one errs half as often, finds more, and costs five times as much. */
 const MODELS = {
   small: { person: { errors: 0.8, skill: 0.5 }, price: { input: 0.25, output: 1 } },
   large: { person: { errors: 0.4, skill: 0.8 }, price: { input: 1.25, output: 5 } },
@@ -71,7 +71,7 @@ function ruledFor(payload: unknown, wanted: string): readonly string[] {
   return kind === "ruled" && wins === wanted ? [item] : [];
 }
 
-/** What the studies measure. An item is finished when its last stage lets it go. */
+/** Returns the measures of a run. An item is finished when its last stage lets it go. */
 function measuresOf(messages: readonly Message[], last: string) {
   const { works, begun, ended } = worksOf(messages);
   const items = [...new Set(works.map(({ item }) => item))].map((item) => works.filter((work) => work.item === item));

@@ -64,7 +64,7 @@ function sayingsOf(role: RoleDescription): readonly Saying[] {
   return (mode === "by_order" ? actions.slice(-1) : actions).flatMap(sayingsIn);
 }
 
-/** What an action says, and what it says to those to whom it escalates. */
+/** The messages of an action, with those that it escalates. */
 function sayingsIn(action: Action): readonly Saying[] {
   const declared = declaredTraits(action);
   if (declared !== undefined) {
