@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
+import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_ALL, ROUTE_TO_SELF, TeamChange } from "../src/index.ts";
 import { shortened } from "./markdown.ts";
 import { asSpeech, parted } from "./prompt.ts";
 
@@ -56,12 +56,17 @@ const TurnSchema = z.object({
   /** The news that called the meeting. */
   about: z.string(),
   asked: z.array(z.string()),
+  /** Participants that were retired, or never hired: the meeting decides without them. */
+  absent: z.array(z.string()),
   minutes: z.array(EntrySchema),
   calls: z.number(),
 });
 type Turn = z.infer<typeof TurnSchema>;
 
 const VoteSchema = z.object({ vote: z.string(), speech: z.string() });
+
+const AbsenceSchema = z.object({ kind: z.literal("absent"), names: z.array(z.string()) });
+const ChangeSchema = z.object({ role: z.string(), change: z.literal("retired") });
 
 /** The decision of a meeting, with who said and voted what. */
 export interface MeetingDecision {
@@ -78,6 +83,7 @@ export interface MeetingDecision {
   /** Objections to what was chosen. */
   readonly against: readonly { readonly by: string; readonly speech: string; readonly evidence: string }[];
   readonly minutes: readonly Entry[];
+  readonly absent: readonly string[];
   /** Questions to models. */
   readonly calls: number;
 }
@@ -92,20 +98,32 @@ const speakCause = (name: string): string => `${name}, said`;
 export function meetingActions(terms: MeetingTerms): Readonly<Record<"open" | "speak" | "decide", Action>> {
   const [speaker, decider] = [new Speaker(terms), new Decider(terms)];
   return {
-    open: defineAction(openCause(terms.name), (ctx) => (isHeld(ctx, terms) ? undefined : opening(ctx, terms, ctx.news))),
+    open: defineAction(openCause(terms.name), (ctx) => (isHeld(ctx, terms) ? [] : opening(ctx, terms, ctx.news))),
     speak: defineAction(speakCause(terms.name), (ctx) => speaker.said(ctx)),
     decide: defineAction(terms.name, async (ctx) => {
-      const said = await decider.next(ctx);
-      const isDecided = (said?.instructContent as Pick<MeetingDecision, "kind"> | undefined)?.kind === "decision";
-      const next = isDecided ? callsSince(ctx, terms) : [];
-      return said === undefined || next.length === 0 ? said : [said, opening(ctx, terms, next)];
+      const said = isHeld(ctx, terms) ? await decider.next(ctx) : undefined;
+      if (said === undefined) return [];
+      const isDecided = (said.instructContent as Pick<MeetingDecision, "kind"> | undefined)?.kind === "decision";
+      if (!isDecided) return asking(ctx, terms, said);
+      const next = callsSince(ctx, terms);
+      return next.length === 0 ? [said] : [said, ...opening(ctx, terms, next)];
     }),
   };
 }
 
-function opening(ctx: ActionContext, terms: MeetingTerms, calls: readonly Message[]): Message<Turn> {
+function opening(ctx: ActionContext, terms: MeetingTerms, calls: readonly Message[]): readonly Message[] {
   const about = shortened(calls.map(({ content }) => content).join("\n\n"), ABOUT);
-  return turnMessage(ctx, terms, { phase: "speak", round: 1, about, minutes: [], calls: 0 });
+  return asking(ctx, terms, turnMessage(ctx, terms, { phase: "speak", round: 1, about, absent: [], minutes: [], calls: 0 }));
+}
+
+/** Publishes a turn. The moderator tells itself who does not hear it, so that it waits for no one who is not there. */
+function asking(ctx: ActionContext, { name }: MeetingTerms, turn: Message): readonly Message[] {
+  const { recipients } = ctx.publish(turn);
+  const names = turn.sendTo.filter((asked) => !recipients.includes(asked));
+  if (names.length === 0) return [turn];
+  const speech = `${names.join(", ")} cannot attend.`;
+  const payload = { kind: "absent", names };
+  return [turn, ctx.message(speech, { causeBy: speakCause(name), instructContent: payload, speech, sendTo: [ROUTE_TO_SELF] })];
 }
 
 /** True from the opening of a meeting to its decision. */
@@ -123,7 +141,8 @@ function callsSince({ memory }: ActionContext, { name, on }: MeetingTerms): read
 }
 
 function turnMessage(ctx: ActionContext, terms: MeetingTerms, turn: Omit<Turn, "kind" | "asked">): Message<Turn> {
-  const asked = terms.participants.filter((name) => turn.phase === "vote" || wordsLeft(terms, turn.minutes, name) > 0);
+  const there = terms.participants.filter((name) => !turn.absent.includes(name));
+  const asked = there.filter((name) => turn.phase === "vote" || wordsLeft(terms, turn.minutes, name) > 0);
   const speech =
     turn.phase === "vote"
       ? `Please vote on ${proposalsIn(turn.minutes)
@@ -216,11 +235,14 @@ class Decider {
   async next(ctx: ActionContext): Promise<Message | undefined> {
     const all = ctx.memory.get();
     const opened = all.findLastIndex(({ causeBy }) => causeBy === openCause(this.#terms.name));
-    const turn = newestTurn(all.slice(opened, opened + 1));
-    if (turn === undefined) return undefined;
-    const said = all.slice(opened + 1).filter(({ causeBy }) => causeBy === speakCause(this.#terms.name));
+    const asked = newestTurn(all.slice(opened, opened + 1));
+    if (asked === undefined) return undefined;
+    const since = all.slice(opened + 1);
+    const said = since.filter(({ causeBy }) => causeBy === speakCause(this.#terms.name));
     const heard = new Map(said.map((message) => [message.sentFrom, message]));
-    if (turn.asked.some((name) => !heard.has(name))) return undefined;
+    const gone = since.flatMap((message) => leftIn(message, this.#terms)).filter((name) => !heard.has(name));
+    const turn = { ...asked, absent: [...new Set([...asked.absent, ...gone])] };
+    if (turn.asked.some((name) => !heard.has(name) && !gone.includes(name))) return undefined;
     const answers = turn.asked.flatMap((name) => heard.get(name) ?? []);
     const calls = turn.calls + answers.length;
     return turn.phase === "vote" ? this.#counted(ctx, turn, answers, calls) : this.#heard(ctx, turn, answers, calls);
@@ -229,7 +251,7 @@ class Decider {
   async #heard(ctx: ActionContext, turn: Turn, answers: readonly Message[], calls: number): Promise<Message> {
     const minutes = withIds([...turn.minutes, ...answers.flatMap(({ instructContent }) => entryIn(instructContent))]);
     const { participants, rounds, decide } = this.#terms;
-    const votes = decide === "majority" || decide === "consensus" ? participants.length : 1;
+    const votes = decide === "majority" || decide === "consensus" ? participants.length - turn.absent.length : 1;
     const last = { ...turn, minutes, calls };
     const isOpen = answers.some(({ instructContent }) => ["object", "ask", "propose"].includes(entryIn(instructContent)[0]?.act ?? ""));
     const next = turnMessage(ctx, this.#terms, { ...last, round: turn.round + 1 });
@@ -237,6 +259,7 @@ class Decider {
     if (turn.round < rounds && isOpen && affordable && (next.instructContent?.asked.length ?? 0) > 0) return next;
     if (decide === "median") return this.#median(ctx, last);
     if (proposalsIn(minutes).length === 0) return this.#decided(ctx, last, { way: "undecided" });
+    if (votes === 0) return this.#decided(ctx, last, { way: "undecided" });
     if (decide === "moderator" || calls + votes > this.#terms.calls) return this.#byModerator(ctx, last);
     return turnMessage(ctx, this.#terms, { ...last, phase: "vote" });
   }
@@ -253,7 +276,7 @@ class Decider {
     const counts = proposalsIn(turn.minutes).map(({ id = "" }) => [id, cast.filter((vote) => vote === id).length] as const);
     const most = Math.max(0, ...counts.map(([, count]) => count));
     const [first, ...tied] = counts.filter(([, count]) => count === most).map(([id]) => id);
-    const wins = this.#terms.decide === "consensus" ? most === answers.length : most > 0 && tied.length === 0;
+    const wins = most > 0 && (this.#terms.decide === "consensus" ? most === answers.length : tied.length === 0);
     if (wins) return this.#decided(ctx, last, { way: this.#terms.decide, chosen: first, votes });
     const { otherwise } = this.#terms;
     if (otherwise === "undecided") return this.#decided(ctx, last, { way: "undecided", votes });
@@ -291,14 +314,14 @@ class Decider {
     return this.#decided(ctx, turn, { way: "median", value });
   }
 
-  #decided(ctx: ActionContext, { minutes, calls }: Turn, { way, chosen, value, votes = {}, speech }: Decided): Message {
+  #decided(ctx: ActionContext, { minutes, absent, calls }: Turn, { way, chosen, value, votes = {}, speech }: Decided): Message {
     const taken = minutes.find(({ id }) => id !== undefined && id === chosen);
     const against = minutes.flatMap(({ act, about, by, speech: said, evidence = "" }) =>
       act === "object" && about !== undefined && about === chosen ? [{ by, speech: said, evidence }] : [],
     );
     const decision = taken?.speech ?? (value === undefined ? undefined : String(value));
     const payload: MeetingDecision = {
-      ...{ kind: "decision", meeting: this.#terms.name, way, votes, against, minutes, calls },
+      ...{ kind: "decision", meeting: this.#terms.name, way, votes, against, minutes, absent, calls },
       ...(decision === undefined ? {} : { decision }),
       ...(chosen === undefined ? {} : { chosen }),
       ...(value === undefined ? {} : { value }),
@@ -329,6 +352,14 @@ function spokenDecision({ decision, way, votes, against }: MeetingDecision, take
 function newestTurn(messages: readonly Message[]): Turn | undefined {
   return TurnSchema.safeParse(messages.findLast(({ instructContent }) => TurnSchema.safeParse(instructContent).success)?.instructContent)
     .data;
+}
+
+/** Returns the roles of which a message says that they are not there. */
+function leftIn({ causeBy, sentFrom, instructContent }: Message, { name, moderator, participants }: MeetingTerms): readonly string[] {
+  const isNote = causeBy === speakCause(name) && sentFrom === moderator;
+  if (isNote) return AbsenceSchema.safeParse(instructContent).data?.names ?? [];
+  const left = causeBy === TeamChange.name ? ChangeSchema.safeParse(instructContent).data?.role : undefined;
+  return left !== undefined && participants.includes(left) ? [left] : [];
 }
 
 function entryIn(payload: unknown): readonly Entry[] {

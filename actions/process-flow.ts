@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Message, UserFeedback, UserRequirement } from "../src/index.ts";
+import { type Message, TeamChange, UserFeedback, UserRequirement } from "../src/index.ts";
 
 /*
  * The state of a process, folded from the messages of its lead. It decides nothing twice: an order, a ruling or a batch counts when it is read.
@@ -135,8 +135,8 @@ export class Flow {
   /** Turns of the lead: each begins with news. */
   #turns = 0;
   #isNews = false;
-  /** The newest news is of the user, who writes when a run is at rest too. */
-  #isUsers = false;
+  /** The newest news is of the user or of the team, which come when a run is at rest too. */
+  #isOutside = false;
 
   constructor(terms: ProcessTerms, messages: readonly Message[]) {
     this.#terms = terms;
@@ -164,7 +164,7 @@ export class Flow {
 
   /** Items that a role has had for a turn of the lead: one that it was given last may be claimed at this moment. */
   seated(): readonly Item[] {
-    return this.items.filter(({ seat }) => seat !== undefined && (this.#isUsers || this.#turns - seat.since > 1));
+    return this.items.filter(({ seat }) => seat !== undefined && (this.#isOutside || this.#turns - seat.since > 1));
   }
 
   disputed(): readonly Item[] {
@@ -175,10 +175,11 @@ export class Flow {
     const { name, lead, backlog, batch } = this.#terms;
     if (sentFrom !== lead && !this.#isNews) this.#turns += 1;
     this.#isNews = sentFrom !== lead;
-    if (this.#isNews) this.#isUsers = causeBy === UserFeedback.name;
+    if (this.#isNews) this.#isOutside = causeBy === UserFeedback.name || causeBy === TeamChange.name;
     const stamp = sentFrom === lead ? undefined : StampSchema.safeParse(instructContent).data;
     if (stamp !== undefined) [this.day, this.#away] = [Math.max(this.day, stamp.day), new Set(stamp.away)];
-    if (causeBy === UserRequirement.name) this.about = content;
+    if (causeBy === TeamChange.name) this.#gone.delete(sentFrom);
+    else if (causeBy === UserRequirement.name) this.about = content;
     else if (causeBy === backlog) this.#plan(instructContent);
     else if (causeBy === `${name}, worked`) this.#worked(sentFrom, WorkSchema.safeParse(instructContent).data);
     else if (causeBy === batch?.before && this.#batch.kind === "opening") this.#batch = { kind: "open", items: this.#batch.items };

@@ -3,7 +3,16 @@
  */
 
 // Messages.
-export { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "./message/address.ts";
+export {
+  type Address,
+  addressOf,
+  ROUTE_TO_ALL,
+  ROUTE_TO_NONE,
+  ROUTE_TO_SELF,
+  TeamChange,
+  UserFeedback,
+  UserRequirement,
+} from "./message/address.ts";
 export type { MessageFile } from "./message/file.ts";
 export { createMessage, type Message, type MessageFields, MessageSchema, parseMessage, serializeMessage } from "./message/message.ts";
 export { MessageQueue } from "./message/message-queue.ts";

@@ -5,6 +5,7 @@ import {
   type Role,
   TroupeError,
   UsageError,
+  TeamChange,
   UserFeedback,
   UserRequirement,
   type PriceTable,
@@ -176,6 +177,7 @@ function unknownNames(workers: readonly Worker[], isOpen: boolean): readonly Fou
   const known = new Set([
     UserRequirement.name,
     UserFeedback.name,
+    TeamChange.name,
     ...workers.flatMap(({ role, actions, says }) => [role.name, ...actions.map(({ name }) => name), ...says.map(({ cause }) => cause)]),
   ]);
   const seen = new Set<string>();

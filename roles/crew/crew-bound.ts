@@ -35,14 +35,15 @@ export function roleCalls(role: RoleDescription, starts: readonly (readonly [wor
   return sum;
 }
 
-function callsOfStart({ mode, maxReactLoop, name }: RoleDescription, { actions }: Worker): CallBound {
-  if (mode === "agent") return (maxReactLoop ?? 0) + (actions[0]?.output === undefined ? 0 : CALLS_OF_TYPED);
+function callsOfStart({ mode, maxReactLoop, name }: RoleDescription, { id, actions }: Worker): CallBound {
+  if (mode === "agent" && id === name) return (maxReactLoop ?? 0) + (actions[0]?.output === undefined ? 0 : CALLS_OF_TYPED);
   const code = actions.find((action) => !isQuestion(action));
   if (code !== undefined) return `code of ${code.name} decides how often it asks`;
   const calls = actions.map((action) => declaredTraits(action)?.calls ?? (action.output === undefined ? 1 : CALLS_OF_TYPED));
   const dearest = Math.max(0, ...calls);
   const sum = calls.reduce((total, one) => total + one, 0);
   switch (mode) {
+    case "agent":
     case "by_cause":
       return sum;
     case "by_order":

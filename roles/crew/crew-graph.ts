@@ -42,18 +42,19 @@ const OF_CODE = { to: "any", limit: undefined, mayEnd: true } as const;
 export function workersOf(role: RoleDescription, definition: Role): readonly Worker[] {
   // A person can always end a circle.
   const ended = ({ mayEnd, ...saying }: Saying): Saying => ({ ...saying, mayEnd: mayEnd || definition.human });
-  if (role.mode === "by_cause" && role.isPlain && role.reactions.length > 0) {
-    return role.reactions.map(({ on, needs, do: action }, index) => ({
-      id: `${role.name}/${index} ${action.name}`,
-      role,
-      starts: on,
-      needs,
-      actions: [action],
-      says: sayingsIn(action).map(ended),
-    }));
-  }
-  const { name, watch, actions } = role;
-  return [{ id: name, role, starts: role.observeAll ? ["*"] : watch, needs: [], actions, says: sayingsOf(role).map(ended) }];
+  const { name, mode, watch, actions } = role;
+  const isByCause = role.isPlain && (mode === "by_cause" || mode === "agent");
+  const reactions = (isByCause ? role.reactions : []).map(({ on, needs, do: action }, index) => ({
+    id: `${name}/${index} ${action.name}`,
+    role,
+    starts: on,
+    needs,
+    actions: [action],
+    says: sayingsIn(action).map(ended),
+  }));
+  if (mode === "by_cause" && reactions.length > 0) return reactions;
+  const starts = role.observeAll ? ["*"] : watch.filter((cause) => !reactions.some((reaction) => reaction.starts.includes(cause)));
+  return [...reactions, { id: name, role, starts, needs: [], actions, says: sayingsOf(role).map(ended) }];
 }
 
 function sayingsOf(role: RoleDescription): readonly Saying[] {
@@ -136,7 +137,8 @@ function linksOf(workers: readonly Worker[]): readonly Link[] {
 
 function reaches(worker: Worker, sender: string | undefined, cause: string, to: Saying["to"]): boolean {
   const { role, starts } = worker;
-  const isStarted = starts.includes("*") || starts.includes(cause) || role.reactions.length === 0 || !role.isPlain;
+  const isReaction = role.isPlain && role.reactions.some(({ on }) => on.includes(cause));
+  const isStarted = starts.includes("*") || starts.includes(cause) || (worker.id === role.name && !isReaction);
   if (to === "any") return isStarted;
   const addresses = to ?? [ROUTE_TO_ALL];
   if (addresses.includes(ROUTE_TO_NONE)) return false;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { UserFeedback, UserRequirement } from "../../src/index.ts";
+import { TeamChange, UserFeedback, UserRequirement } from "../../src/index.ts";
 import {
   type CrewAction,
   type CrewField,
@@ -122,7 +122,7 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
   const { batch } = crew.process ?? {};
   const ofProcess =
     crew.process === undefined ? [] : [processName(crew), ...(batch?.name === undefined ? [] : [batch.name, `${batch.name} ended`])];
-  const causes = [UserRequirement.name, UserFeedback.name, ...ofProcess, ...[...actions, ...meetings, ...roles].map((one) => one.name)];
+  const causes = [...OUTSIDE, ...ofProcess, ...[...actions, ...meetings, ...roles].map((one) => one.name)];
   for (const { role, path } of placed)
     checkCauses({ role, path }, causes, { roles, views: (["board", "notes"] as const).filter((view) => crew[view] !== undefined) }, report);
   const roleNames = roles.map((role) => role.name);
@@ -132,9 +132,11 @@ function checkNames(crew: CrewSpec, ctx: z.RefinementCtx): void {
     checkKnown(report, ["models", given], "models to name roles", { given, known: roleNames, isKey: true });
   output.forEach((given, index) => {
     if (!causes.includes(given))
-      report(["output", index], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(2) });
+      report(["output", index], `Expected output to name actions, got "${given}".`, { given, known: causes.slice(OUTSIDE.length) });
   });
 }
+
+const OUTSIDE = [UserRequirement.name, UserFeedback.name, TeamChange.name];
 
 interface PlacedRole {
   readonly role: CrewRole;
@@ -163,12 +165,12 @@ function checkUnique(roles: readonly PlacedRole[], report: Report): void {
 
 function checkMeetings(meetings: readonly CrewMeeting[], roles: readonly CrewRole[], causes: readonly string[], report: Report): void {
   const names = roles.map(({ name }) => name);
-  const able = roles.filter(({ tools, checks, mode = "by_cause" }) => (tools ?? checks) === undefined && mode === "by_cause");
+  const able = roles.filter(({ mode = "by_cause" }) => mode === "by_cause" || mode === "agent");
   meetings.forEach((meeting, nth) => {
     const path = ["meetings", nth];
     const seat = (given: string, ...at: (string | number)[]): void =>
       names.includes(given)
-        ? checkKnown(report, [...path, ...at], "roles that react to causes, and are no agents", {
+        ? checkKnown(report, [...path, ...at], "roles that react to causes, and agents", {
             given,
             known: able.map(({ name }) => name),
           })

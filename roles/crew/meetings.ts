@@ -1,5 +1,5 @@
 import { meetingActions, type MeetingTerms } from "../../actions/meeting.ts";
-import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../../src/index.ts";
+import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_SELF, TeamChange } from "../../src/index.ts";
 import { meetingCauses } from "./crew-names.ts";
 import type { CrewMeeting, CrewSpec } from "./crew-spec.ts";
 import { declare } from "./declared-action.ts";
@@ -41,7 +41,7 @@ export function meetingReactions({
       if (terms.moderator === name)
         return [
           { on: terms.on, needs: [], do: open },
-          { on: speak.name, needs: [], do: decide },
+          { on: [speak.name, TeamChange], needs: [], do: decide },
         ];
       return terms.participants.includes(name) ? [{ on: open.name, needs: [], do: speak }] : [];
     });

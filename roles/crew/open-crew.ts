@@ -83,9 +83,9 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
   const { name, use, with: options = {}, roles: own = [], reserve = [], models = {}, budget, rounds, model, output } = checked;
   const shipped = use === undefined ? undefined : shippedRoles(use, options, ports);
   const shared = sharedOf(checked, ports);
-  const reactionsOf = [meetingReactions(checked), processReactions(checked, shared.board)];
+  const [meetings, work] = [meetingReactions(checked), processReactions(checked, shared.board)];
   const made = (role: CrewRole): Role =>
-    roleOf(withSeat(role, checked), checked, { shared, reactions: reactionsOf.flatMap((of) => of(role.name)) });
+    roleOf(withSeat(role, checked), checked, { shared, meetings: meetings(role.name), work: work(role.name) });
   const roles = [...(shipped?.roles ?? []), ...own.map(made)];
   const byRole = [...own, ...reserve].flatMap((role) => (role.model === undefined ? [] : [[role.name, role.model] as const]));
   return {
@@ -103,25 +103,29 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
 
 interface RoleParts {
   readonly shared: SharedParts;
-  /** To meetings, and to the process. */
-  readonly reactions: readonly Reaction[];
+  readonly meetings: readonly Reaction[];
+  /** In the process. */
+  readonly work: readonly Reaction[];
 }
 
-function roleOf(role: CrewRole, crew: CrewSpec, { shared, reactions: seats }: RoleParts): Role {
+function roleOf(role: CrewRole, crew: CrewSpec, { shared, meetings, work }: RoleParts): Role {
   const { name, profile, goal, constraints, description, human, steps, timeout, instructions } = role;
   const milliseconds = timeout === undefined ? undefined : timeout * 1_000;
   const optional = withValues({ profile, goal, constraints, description, human, maxReactLoop: steps, timeout: milliseconds });
   const reactMode = modeOf(role);
+  const seats = [...meetings, ...work];
   const called = [
     ...seats.flatMap(({ on }) => on as string | readonly string[]),
     ...(crew.process?.lead === name ? [UserRequirement.name] : []),
   ];
-  const isOnlyThere = (seats.length > 0 || worksIn(crew.process, name)) && (role.actions ?? []).length === 0;
+  const isAgent = reactMode === "agent";
+  const isOnlyThere = ((seats.length > 0 && !isAgent) || worksIn(crew.process, name)) && (role.actions ?? []).length === 0;
   const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role, Object.keys(shared.views))), ...called])];
   const base = { name, ...optional, watch, reactMode, state: SaidSchema };
-  // An agent has no seat but in the process, and what it does there has one form.
-  const work = seats.map(({ do: action }) => action);
-  if (reactMode === "agent") return defineRole({ ...base, ...agentParts(role, shared), ...(work.length === 0 ? {} : { actions: work }) });
+  // What an agent does in the process has one form.
+  const forms = work.map(({ do: action }) => action);
+  if (isAgent)
+    return defineRole({ ...base, ...agentParts(role, shared), ...(forms.length === 0 ? {} : { actions: forms }), reactions: meetings });
   const declared = (role.actions ?? []).map((action) => ({ action, made: declaredAction(action, instructions, shared.views) }));
   if (reactMode !== "by_cause") return defineRole({ ...base, actions: declared.map(({ made }) => made) });
   const reactions = declared.map(({ action, made }) => ({ on: causesOf(action, role), needs: action.needs ?? [], do: made }));

@@ -1,6 +1,6 @@
 import { assignedCause, decidedCause, processActions, workedCause } from "../../actions/process.ts";
 import { batchName, type ProcessTerms, type StageTerms } from "../../actions/process-flow.ts";
-import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UsageError, UserFeedback } from "../../src/index.ts";
+import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, TeamChange, UsageError, UserFeedback } from "../../src/index.ts";
 import type { board } from "../../src/tools/index.ts";
 import { readYaml } from "../../src/adapters/yaml.ts";
 import { listOf, meetingCauses, modeOf, processName, watchOf, withSeat } from "./crew-names.ts";
@@ -53,7 +53,7 @@ export function processReactions(crew: CrewSpec, tasks: ReturnType<typeof board>
   );
   const work = declare(actions.work, { sendTo: [terms.lead], limit: MOST_ASSIGNED, mayEnd: true });
   const { before, after } = terms.batch ?? {};
-  const heard = [terms.backlog, worked, UserFeedback.name, ...[before, after].filter((cause) => cause !== undefined)];
+  const heard = [terms.backlog, worked, UserFeedback.name, TeamChange.name, ...[before, after].filter((cause) => cause !== undefined)];
   return (name) => {
     if (name === terms.lead) return lead.map((action) => ({ on: heard, needs: [], do: action }));
     return workers.includes(name) ? [{ on: assigned, needs: [], do: work }] : [];

@@ -29,7 +29,8 @@ export function describeRole(role: Role) {
     watch,
     observeAll,
     mode,
-    actions,
+    /** Of an agent: those that are no reaction, of which the first names its message. */
+    actions: mode === "agent" ? role.actions : actions,
     reactions: reactions.map(({ on, needs, action }) => ({ on: [...on], needs, do: action })),
     /** In mode `plan_and_act` undefined without an option: the plan decides. */
     maxReactLoop: mode === "plan_and_act" ? role.maxReactLoop : maxReactLoop,

@@ -41,6 +41,25 @@ export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRe
  * recipient watches it, unless it is the first message of its run; else it has `UserRequirement`.
  */
 export const UserFeedback: Addressable<never> = Object.freeze({ name: "UserFeedback" });
+/**
+ * The cause of the message that the run itself sends when a role is hired or retired during it, for roles that wait for others. It comes under the
+ * name of that role. Nothing is sent if no role watches it.
+ *
+ * @example
+ * import { defineRole, type Message, type PayloadOf, TeamChange } from "troupe";
+ *
+ * export const host = defineRole({
+ *   name: "Hana",
+ *   watch: [TeamChange],
+ *   react: (rc) =>
+ *     (rc.news as readonly Message<PayloadOf<typeof TeamChange>>[]).map(({ instructContent }) =>
+ *       rc.message(instructContent?.change === "hired" ? `Welcome, ${instructContent.role}.` : "Goodbye."),
+ *     ),
+ * });
+ */
+export const TeamChange: Addressable<{ readonly role: string; readonly change: "hired" | "retired" }> = Object.freeze({
+  name: "TeamChange",
+});
 
 /**
  * Returns the name behind an address: a string as it is, the `name` of an action or a role, the static `actionName` of a class or else the

@@ -47,18 +47,24 @@ const KEPT_ANSWERS = 20;
  * the activation fails, the next one gets them as news again. An answer of a step shows in the record which words had come before it, so the agent that runs again hears them
  * at the same step.
  */
-export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
-  const action = spec.actions[0];
+export async function reactAsAgent<S>(
+  role: Role<S>,
+  spec: RoleSpec,
+  rc: RoleContext<S>,
+  news: RoleContext["news"] = rc.news,
+): Promise<Said> {
+  const [action] = role.actions;
   const cause = action?.name ?? role.name;
-  const task = [(role.agent?.task ?? said)(rc.news), ...(await opened(role, rc))].join("\n\n");
+  const task = [(role.agent?.task ?? said)(news), ...(await opened(role, rc))].join("\n\n");
+  const work = { task, news };
   rc.actionStarted?.(cause);
   if (action?.output !== undefined) {
-    const { output, denied, calls, handed } = await typedBy(role, spec, rc, task, action.output);
+    const { output, denied, calls, handed } = await typedBy(role, spec, rc, { ...work, schema: action.output });
     if (handed !== undefined) return kept(rc, await handingOver(rc, handed, role.agent?.recent), calls);
     return kept(rc, typedMessage(rc, action, output, denied), calls);
   }
   if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause, ...recipients(rc, action, undefined) }));
-  const { calls, handed, ...result } = await worked(role, spec, rc, task);
+  const { calls, handed, ...result } = await worked(role, spec, rc, work);
   const { answer, denied } = answerOf(result, rc.name, spec.maxReactLoop);
   if (handed !== undefined) return kept(rc, await handingOver(rc, handed, role.agent?.recent), calls);
   return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied), ...recipients(rc, action, undefined) }), calls);
@@ -102,11 +108,10 @@ async function typedBy<S>(
   role: Role<S>,
   spec: RoleSpec,
   rc: RoleContext<S>,
-  task: string,
-  schema: z.ZodType,
+  { schema, ...work }: Work & { readonly schema: z.ZodType },
 ): Promise<Pick<Worked, "output" | "denied" | "calls" | "handed">> {
-  if (role.human) return { output: await rc.ask(task, { schema }), denied: [], calls: [], handed: undefined };
-  const result = await worked(role, spec, rc, task);
+  if (role.human) return { output: await rc.ask(work.task, { schema }), denied: [], calls: [], handed: undefined };
+  const result = await worked(role, spec, rc, work);
   answerOf(result, rc.name, spec.maxReactLoop);
   return result;
 }
@@ -128,31 +133,40 @@ function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, de
   });
 }
 
-async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<Worked> {
+/** The news on which the agent works, and the task that they give it. */
+interface Work {
+  readonly task: string;
+  readonly news: readonly Message[];
+}
+
+async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, { task, news }: Work): Promise<Worked> {
   const { recent = RECENT, systemPrompt = "", task: _task, keepCalls = false, ...options } = role.agent ?? {};
-  const output = spec.actions[0]?.output;
-  const { tools = [] } = role;
+  const {
+    tools = [],
+    actions: [action],
+  } = role;
+  const output = action?.output;
   const memory = new ChatMemory({ maxMessages: recent + LATER });
   const recalled = await rc.recall();
-  const past = recalled.length > 0 ? recalled : before(rc, recent).flatMap((message) => asRemembered(rc, message));
-  memory.addAll([...past, ...rc.news.flatMap((message) => conversationIn(rc.name, message))]);
+  const past = recalled.length > 0 ? recalled : before(rc, news, recent).flatMap((message) => asRemembered(rc, message));
+  memory.addAll([...past, ...news.flatMap((message) => conversationIn(rc.name, message))]);
   const agent = new Agent({
     ...options,
     name: rc.name,
-    model: modelFor(rc, spec.actions[0]),
+    model: modelFor(rc, action),
     steps: rc.steps,
-    tools: hopsIn(rc.news) < MAX_HOPS ? tools : tools.filter((tool) => handoffOf(tool) === undefined),
+    tools: hopsIn(news) < MAX_HOPS ? tools : tools.filter((tool) => handoffOf(tool) === undefined),
     memory,
     maxSteps: spec.maxReactLoop,
     clock: rc.clock,
     ...defined({ output, deps: rc.given?.deps }),
-    guards: guardsOf(rc, spec.actions[0]),
+    guards: guardsOf(rc, action),
     news: () => heard(rc),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
   });
-  const files = rc.news.flatMap((message) => message.files ?? []);
+  const files = news.flatMap((message) => message.files ?? []);
   const run = agent.run(task, {
     signal: rc.signal,
     ...defined({ context: rc.given?.context, files: files.length === 0 ? undefined : files }),
@@ -185,10 +199,10 @@ function heard<S>(rc: RoleContext<S>): readonly ChatMessage[] {
   return came.map((message) => asHeard(rc, message));
 }
 
-function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
-  const news = new Set(rc.news.map(({ id }) => id));
+function before<S>(rc: RoleContext<S>, news: readonly Message[], recent: number): readonly Message[] {
+  const ids = new Set(news.map(({ id }) => id));
   if (recent === 0) return [];
-  return sinceHandedOver(rc.memory.get(recent + news.size), rc.name).filter(({ id }) => !news.has(id));
+  return sinceHandedOver(rc.memory.get(recent + ids.size), rc.name).filter(({ id }) => !ids.has(id));
 }
 
 function asHeard<S>({ name }: RoleContext<S>, message: Message): ChatMessage {

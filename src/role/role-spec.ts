@@ -139,8 +139,9 @@ function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Act
 function watchOf(role: Role, reactions: readonly ReactionSpec[]): readonly string[] {
   const named: readonly Address[] | undefined = role.watch;
   if (named !== undefined) return [...new Set(named.map(addressOf))];
-  if (reactions.length === 0) return [UserRequirement.name];
-  return [...new Set(reactions.flatMap((reaction) => [...reaction.on, ...reaction.needs]))];
+  // An agent works on what the user says, besides its reactions.
+  const first = reactions.length === 0 || role.reactMode === "agent" ? [UserRequirement.name] : [];
+  return [...new Set([...first, ...reactions.flatMap((reaction) => [...reaction.on, ...reaction.needs])])];
 }
 
 /** @throws UsageError `STATE_INVALID` when a role's initial state lacks a value that one of its actions needs */

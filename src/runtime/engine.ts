@@ -1,6 +1,5 @@
 import type { RunBounds } from "./run-result.ts";
 import { interruptionBy } from "../kernel/abort.ts";
-import { defined } from "../kernel/value-kind.ts";
 import { BudgetError, type ControlError, MovedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
@@ -9,12 +8,10 @@ import type { Funds } from "../model/funds.ts";
 import { presentMeter } from "../model/meter.ts";
 import type { Deps, RunContext } from "../kernel/deps.ts";
 import type { Guard } from "../tool/guard.ts";
-import type { Role } from "../role/role.ts";
-import { assertRoleName } from "../role/role-spec.ts";
-import { assertTakes, type HiredRoles, retirable, type Opening } from "./hired-roles.ts";
+import type { HiredRoles, Opening } from "./hired-roles.ts";
 import type { EdgeDecisions } from "./edges/edge-policy.ts";
 import type { Announcer, Tell } from "./observers.ts";
-import type { ChoiceMade, MessagePublished, RoleTaken } from "./record/event.ts";
+import type { ChoiceMade, MessagePublished } from "./record/event.ts";
 import { questionsOf } from "./record/questions.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { isWaitOver, isWait, signalIn, waitsOf } from "./record/signals.ts";
@@ -29,6 +26,7 @@ import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
 import { type StartedAct, recordStart, type TurnResult, type TurnTools } from "./turn/commit.ts";
+import { TeamChanges } from "./team-changes.ts";
 import { type FailedAttempt, takeTurn } from "./turn/turn.ts";
 
 export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces" | "edges" | "outer" | "pools"> {
@@ -82,6 +80,7 @@ export class Engine {
   roundsLeft: () => number = () => 0;
   lastTick: (() => number) | undefined;
   readonly #parts: EngineParts;
+  readonly team: TeamChanges;
   readonly #gate: BudgetGate;
   #lane: Lane | undefined;
   #tools: LaneTools;
@@ -108,6 +107,11 @@ export class Engine {
     this.tell = parts.announcer.telling;
     this.observed = parts.announcer.types;
     this.resumed = parts.resumed;
+    this.team = new TeamChanges(parts, {
+      takenBy: (role) => this.#takenBy(role),
+      publish: (message) => this.publish(message),
+      wake: () => this.#wake?.(),
+    });
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
     this.#tools = this.#toolsFor(new CancellationScopes(undefined), false);
   }
@@ -163,34 +167,6 @@ export class Engine {
     this.#parts.announcer.saidOutside(sent, this.directory);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
-  }
-
-  /** Hires a role into a run with a journal during the run. The code of an agent must be loaded. */
-  hire(role: Role, name: string): void {
-    assertRoleName(name);
-    const { hired, log } = this.#parts;
-    log.record({ type: "role.hired", roles: [hired.admit(role, name)] });
-    hired.join(role, name);
-    this.#wake?.();
-  }
-
-  /** @throws UsageError `ROLE_UNKNOWN`, `ROLES_NONE` */
-  retire(name: string): void {
-    this.#parts.log.record({ type: "role.retired", role: name, keeps: this.#takenBy(retirable(this.state, name)) });
-    this.#askModel(name);
-  }
-
-  /** Lets a person answer what a role asks its model, or its model again. @throws UsageError `ROLE_UNKNOWN`, `ROLE_TAKEN`, `ROLE_NOT_TAKEN` */
-  take(role: string, { by, back }: Omit<RoleTaken, "type" | "role">): void {
-    assertTakes(this.#parts.hired, this.state, role, back === true);
-    this.#parts.log.record({ type: "role.taken", role, ...defined({ by, back }) });
-    this.#askModel(role);
-  }
-
-  /** Ends the open questions to a person who has given the role back. */
-  #askModel(name: string): void {
-    for (const { id } of questionsOf(this.state, roleOf(this.state, name), true)) this.#parts.answerer.persons.answer(id, null);
-    this.#wake?.();
   }
 
   #takenBy(role: RoleState): number {

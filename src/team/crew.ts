@@ -1,6 +1,6 @@
 import type { BudgetPool } from "../kernel/budget.ts";
 import { listed } from "../kernel/value-text.ts";
-import { UserFeedback, UserRequirement } from "../message/address.ts";
+import { TeamChange, UserFeedback, UserRequirement } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
@@ -62,7 +62,7 @@ const MAX_CAUSES = 10;
 export function unwatchedCauses(roles: Crew["roles"], said: readonly (Message | string)[]) {
   const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
   if (!specs.every(({ spec }) => reactsByDefault(spec))) return [];
-  const causes = new Set<string>([UserRequirement.name, UserFeedback.name]);
+  const causes = new Set<string>([UserRequirement.name, UserFeedback.name, TeamChange.name]);
   for (const message of said) if (typeof message !== "string") causes.add(message.causeBy);
   for (const { name, spec } of specs) {
     for (const cause of [name, spec.card.name, ...spec.actions.map((action) => action.name)]) causes.add(cause);

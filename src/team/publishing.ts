@@ -102,7 +102,7 @@ export async function hiring(role: Role, name: string): Promise<RunChange<void>>
   if (roleSpec(role).mode === "agent") await agentMode();
   return {
     async make(environment) {
-      environment.engine.hire(role, name);
+      environment.engine.team.hire(role, name);
       await environment.log.durable();
     },
     command: () => ({ do: "hire", role: role.name, name }),
@@ -115,7 +115,7 @@ export function retiring(name: string): RunChange<void> {
   return {
     async make(environment) {
       const before = unwatchedCauses(environment.team, []);
-      environment.engine.retire(name);
+      environment.engine.team.retire(name);
       for (const { role, cause, warning } of unwatchedCauses(environment.team, []))
         if (!before.some((known) => known.role === role && known.cause === cause)) environment.warn(warning);
       await environment.log.durable();
@@ -131,7 +131,7 @@ export function taking(name: string, { by, back }: { readonly by?: string; reado
   if (by?.trim() === "") throw new UsageError("OPTION_INVALID", "Expected the name of a person in `by`, got none. Leave it out.");
   return {
     async make(environment) {
-      environment.engine.take(name, o);
+      environment.engine.team.take(name, o);
       await environment.log.durable();
     },
     command: () => ({ do: "take", name, ...o }),

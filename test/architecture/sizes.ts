@@ -10,14 +10,14 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 124_511;
+export const MAX_LINES = 124_673;
 /** Names of all entries. */
-export const MAX_NAMES = 578;
+export const MAX_NAMES = 579;
 
 /** Lines of all files of a room, whatever their extension. */
 export const LINES: Readonly<Record<string, number>> = {
-  actions: 5_583,
-  roles: 4_101,
+  actions: 5_615,
+  roles: 4_112,
   adapters: 12_378,
   agent: 4_452,
   checks: 5_024,
@@ -25,15 +25,15 @@ export const LINES: Readonly<Record<string, number>> = {
   client: 985,
   edges: 369,
   fleet: 1_749,
-  src: 151,
-  inspector: 8_170,
+  src: 160,
+  inspector: 8_171,
   kernel: 2_969,
   memory: 5_371,
-  message: 853,
+  message: 872,
   model: 5_824,
   research: 10_173,
-  role: 3_078,
-  runtime: 16_183,
+  role: 3_103,
+  runtime: 16_248,
   server: 3_015,
   team: 3_818,
   testing: 4_615,
@@ -44,7 +44,7 @@ export const LINES: Readonly<Record<string, number>> = {
 
 /** Names that an entry adds to those of the entries before it: values, types and members of exported namespaces. */
 export const NAMES: Readonly<Record<string, number>> = {
-  troupe: 128,
+  troupe: 129,
   "troupe/agents": 44,
   "troupe/tools": 27,
   "troupe/ports": 53,

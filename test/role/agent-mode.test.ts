@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createMessage } from "../../src/message/message.ts";
 import { defineAction } from "../../src/role/action.ts";
 import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { usd } from "../../src/model/money.ts";
@@ -46,6 +47,52 @@ async function lived(role: Role, options: TeamOptions) {
   const result = await team.run("What is where?", { id: "r" }).result;
   return { team, result, events: await eventsOf(journal, "r") };
 }
+
+describe("an agent with reactions", () => {
+  test("reacts to their causes without its tools, and works as an agent on the other news", async () => {
+    const { tool, runs } = counter();
+    const Vote = defineAction({ name: "Vote", prompt: (ctx) => `Vote on ${ctx.text}` });
+    const Ask = defineAction({ name: "Ask", run: () => "the door" });
+    const asker = defineRole({ name: "Asker", actions: [Ask] });
+    const model = scriptedModel(({ messages }) => {
+      const question = String(messages.at(-1)?.content);
+      if (question.startsWith("Vote on")) return "yes";
+      return messages.some(({ role }) => role === "tool") ? "a is there" : looks("a");
+    });
+    const journal = memoryJournal();
+    const role = scout(tool, { reactions: [{ on: Ask, do: Vote }] });
+    const { messages } = await new Team({ journal, model, roles: [role, asker] }).run("What is where?", { id: "r" }).result;
+    const said = messages.filter(({ sentFrom }) => sentFrom === "Scout").map(({ causeBy, content }) => [causeBy, content]);
+    expect(said).toEqual([
+      ["Scout", "a is there"],
+      ["Vote", "yes"],
+    ]);
+    expect(runs).toEqual(["a"]);
+    const replayed = await new Team({ journal, model, roles: [role, asker] }).replay("r").result;
+    expect([replayed.error, replayed.messages]).toEqual([undefined, messages]);
+  });
+
+  test("does both with news of both kinds, in one activation", async () => {
+    const Vote = defineAction({ name: "Vote", run: (ctx) => `yes to ${ctx.text}` });
+    const model = scriptedModel(
+      ({ messages }) =>
+        `seen ${messages
+          .filter(({ role }) => role === "user")
+          .map(({ content }) => content)
+          .join()}`,
+    );
+    // What it has heard otherwise is remembered, and comes before its task.
+    const role = scout(counter().tool, { watch: ["UserRequirement", "Ballot"], reactions: [{ on: "Ballot", do: Vote }] });
+    const place = town([role], { model });
+    place.publishMessage("a question");
+    place.publishMessage(createMessage("a door", { causeBy: "Ballot" }));
+    const { messages } = await place.run();
+    const said = messages.filter(({ sentFrom }) => sentFrom === "Scout");
+    expect(said.map(({ causeBy }) => causeBy)).toEqual(["Vote", "Scout"]);
+    expect(said[0]?.content).toBe("yes to a door");
+    expect(said[1]?.content).toBe("seen a door,a question");
+  });
+});
 
 describe("a role that is an agent", () => {
   test("uses its tools until it has an answer, and says that; all of it is steps", async () => {

@@ -234,7 +234,7 @@ describe("the lane of step roles", () => {
         const inbox = environment.getRole("p1")?.inbox.map(({ content }) => content);
         environment.addRole(caller, { name: "other" });
         await environment.run({ rounds: 2 });
-        environment.engine.retire("p2");
+        environment.engine.team.retire("p2");
         await environment.run({ rounds: 2 });
         return [read, inbox, formOf(environment)];
       }),

@@ -129,7 +129,7 @@ const insides: readonly (readonly [where: string, make: (inside: (text: string) 
     inAction,
     async (guide, model, text) => {
       const environment = new Environment({ model });
-      environment.engine.hire(guide, "Guide");
+      environment.engine.team.hire(guide, "Guide");
       environment.publishMessage(text);
       await environment.run();
     },

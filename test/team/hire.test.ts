@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { TeamChange } from "../../src/message/address.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
@@ -144,6 +145,46 @@ describe("a role that is hired on the way", () => {
     expect(contents((await run.result).outputs)).toEqual(["false"]);
     expect((await eventsOf(journal, "r")).find(({ type }) => type === "act.ended")).toMatchObject({ teamAt: 0 });
     await isReplayed(team, journal);
+  });
+});
+
+describe("a change of the team", () => {
+  test("TeamChanges.T1 is a message to roles that watch it, under the name of the role, and the run replays", async () => {
+    const { role, atWork, go } = busy("Bea");
+    const { team, journal } = teamOf({ roles: [role, echo("Cleo", [TeamChange.name])] });
+    const run = team.run("idea", { id: "r" });
+    await atWork;
+    await run.hire(echo("Bob", []));
+    await run.retire("Bob");
+    go();
+    const { messages, outputs } = await run.result;
+    expect(messages.filter(({ causeBy }) => causeBy === TeamChange.name)).toMatchObject([
+      { sentFrom: "Bob", content: "Bob has joined the team.", instructContent: { role: "Bob", change: "hired" } },
+      { sentFrom: "Bob", content: "Bob has left the team.", instructContent: { role: "Bob", change: "retired" } },
+    ]);
+    expect(contents(outputs)).toContain("Cleo: Bob has left the team.");
+    await isReplayed(team, journal);
+  });
+
+  test("is no message where no role watches it, or the only one that did is retired", async () => {
+    const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Cleo", [TeamChange.name])] });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.retire("Cleo");
+    await run.hire(echo("Bob", []));
+    expect((await eventsOf(journal, "r")).filter(({ type }) => type === "message")).toHaveLength(1);
+  });
+
+  test("is recorded and warned of where a watcher's mailbox is full", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const cleo = answering("Cleo", () => undefined, { watch: [TeamChange.name], mailbox: { limit: 1 } });
+    const { team, journal } = teamOf({ roles: [echo("Ann"), cleo], logger });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    for (const name of ["Bob", "Bert"]) await run.hire(echo(name, []));
+    expect((await eventsOf(journal, "r")).filter(({ type }) => type === "role.hired")).toHaveLength(2);
+    expect(warnings.join()).toContain("Bert has joined the team. Nobody hears of it: ");
   });
 });
 

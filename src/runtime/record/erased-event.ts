@@ -3,7 +3,7 @@ import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isList, isObject, isRecord } from "../../kernel/value-kind.ts";
 import type { Erasure as StringErasure } from "../../memory/forget.ts";
-import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserFeedback, UserRequirement } from "../../message/address.ts";
+import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, TeamChange, UserFeedback, UserRequirement } from "../../message/address.ts";
 import type { RunEvent } from "./event.ts";
 import type { StateChange } from "./state-change.ts";
 import { rewriting, rewritten, withChanges } from "./rewritten-event.ts";
@@ -64,7 +64,7 @@ const MIN_LENGTH = 8;
 
 /** Names that every run has. */
 const COMMON: readonly string[] = [
-  ...[ROUTE_TO_ALL, ROUTE_TO_SELF, ROUTE_TO_NONE, UserRequirement.name, UserFeedback.name],
+  ...[ROUTE_TO_ALL, ROUTE_TO_SELF, ROUTE_TO_NONE, UserRequirement.name, UserFeedback.name, TeamChange.name],
   ...["system", "user", "assistant", "tool", ""],
 ];
 

@@ -242,7 +242,11 @@ describe("a meeting in a crew file", () => {
     ["too few calls", crewWith("    calls: 3"), /at least 4 calls/],
     ["a cause nobody has", crewWith("").replace("on: UserRequirement", "on: Plan"), /got "Plan"/],
     ["the name of an action", crewWith("").replace("name: Kick", "name: Build"), /that no action, role or other meeting has/],
-    ["an agent", crewWith("").replace("name: Ann", "name: Ann\n    tools: [shell]"), /are no agents, got "Ann"/],
+    [
+      "a role that plans",
+      crewWith("").replace("name: Ann", "name: Ann\n    mode: plan_and_act\n    actions: [{ name: Do }]"),
+      /roles that react to causes, and agents, got "Ann"/,
+    ],
   ])("is refused with %s", async (_what, text, message) => {
     const error: unknown = await readCrew(text).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);

@@ -239,6 +239,36 @@ describe("a role that is retired with an item", () => {
   });
 });
 
+describe("a role that is hired for a stage that nobody can do any more", () => {
+  it("gets its items at once", async () => {
+    const stages =
+      "  stages: [{ name: Build, by: [Ben, Eve], task: Build it. }, { name: Look, by: [Quinn], task: Look. }]\nreserve: [{ name: Eve }]";
+    const { roles, reserve } = openCrew(await readCrew(ownProcess(stages)), ports);
+    const journal = memoryJournal();
+    let leave = (): void => {};
+    const model = policyModel({
+      id: "leaves",
+      answer: ({ messages: [, ...others] }) => {
+        leave();
+        leave = (): void => {};
+        if (!String(others.at(-1)?.content).includes("## Your stage")) return JSON.stringify({ items: ["a", "b"] });
+        return JSON.stringify({ verdict: "done", result: "built" });
+      },
+    });
+    const team = new Team({ roles, reserve, model, journal });
+    const run = team.run("a shop", { id: "r" });
+    leave = () => void run.retire("Ben");
+    expect((await run.result).messages.map(({ causeBy }) => causeBy)).not.toContain("small");
+    await team.hireInto("r", "Eve");
+    const { output } = await team.resume("r").result;
+    const { items } = (output?.instructContent ?? { items: [] }) as Delivered;
+    expect(items.map(({ end, history }) => [end, history.map(({ by }) => by)])).toEqual([
+      ["done", ["Eve", "Quinn"]],
+      ["done", ["Eve", "Quinn"]],
+    ]);
+  });
+});
+
 describe("a process file", () => {
   it.each([
     [

@@ -101,7 +101,7 @@ describe("a delayed message", () => {
     const environment = new Environment({ seed: 1 }).addRoles([sender("Ann", [5]), listener("Ear", { watch: [] })]);
     environment.publishMessage("go");
     await environment.run({ rounds: 1 });
-    environment.engine.retire("Ear");
+    environment.engine.team.retire("Ear");
     expect((await environment.run()).deadLetters.map(({ reason }) => reason)).toEqual([{ kind: "retired", role: "Ear" }]);
   });
 

@@ -79,7 +79,7 @@ describe("a role that acts in each round", () => {
     environment.addRole(person(), { name: "late" });
     await environment.run({ rounds: 3 });
     expect(environment.getRole("late")?.state["turns"]).toBe(3);
-    environment.engine.retire("late");
+    environment.engine.team.retire("late");
     await environment.run({ rounds: 2 });
     expect([environment.getRole("late")?.state["turns"], turnsOf(environment)[0]]).toEqual([3, 7]);
   });
