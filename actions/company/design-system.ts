@@ -1,12 +1,13 @@
 import { renderVerification } from "../../src/checks/index.ts";
 import { isRed } from "../../src/checks/verification.ts";
-import type { ActionContext, Address, Message } from "../../src/index.ts";
+import { type ActionContext, type Address, type Message, ROUTE_TO_SELF } from "../../src/index.ts";
 import { checkPath } from "../../src/workspace/path-rules.ts";
 import { z } from "zod";
 import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { asSpeech, companyPrompt } from "../prompt.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
+import { reviewIn, wantedChange } from "./design-review.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
   changingParts,
@@ -24,6 +25,8 @@ interface DesignSystemOptions {
   readonly gate: ProjectGate;
   readonly receivers: readonly Address[];
   readonly approves?: boolean | undefined;
+  /** Its reviewers get the design first. Default false. */
+  readonly isReviewed?: boolean | undefined;
 }
 
 /** One answer gives no larger design well. */
@@ -48,6 +51,12 @@ const AnswerSchema = z.object({
 
 type Answer = z.infer<typeof AnswerSchema>;
 
+/** Changes that the review decided, and that a person wants. */
+interface Wishes {
+  readonly wanted?: readonly string[];
+  readonly said?: readonly string[];
+}
+
 const INSTRUCTION = `Give the product its structure: every source file with its purpose and its interface as code. Colleagues then write the tests against your interfaces, and after that the code; they see nothing else of your thoughts.
 
 code is the file itself, as it compiles now: imports, exported names with their parameters and results documented (types, units, errors), and bodies that throw an error "not written". Data files and pages are as complete as the criteria demand: a page has its elements with the ids that the checks use. Files such as package.json are whole.
@@ -70,14 +79,24 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
 
   override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
     const order = newestOrder(ctx.memory) as WorkOrder;
-    const first = await this.#approved(ctx, order);
-    const written = await this.#write(ctx, first, []);
+    const review = reviewIn(ctx);
+    const wanted = review === undefined ? [] : wantedChange(review);
+    if (review !== undefined && wanted.length === 0)
+      return this.conclude(ctx, order, {
+        files: [],
+        speech: "Nobody wants my design changed. We build it.",
+        summary: `Design ${order.name}`,
+      });
+    const first = await this.#approved(ctx, order, wanted);
+    const before = wanted.length === 0 ? [] : await this.files.read(ctx, order.design?.written ?? []);
+    const written = await this.#write(ctx, first, before);
     const faults = await this.#faults(ctx);
     const shown = faults === undefined ? "" : `${faults}\n\n${filesInPrompt(written, SHOWN)}`;
     const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, shown), written);
     const design: SystemDesign = {
       approach: first.approach,
       files: first.files.map(({ path, purpose }) => ({ path: checkPath(path), purpose })),
+      written: files.map(({ path }) => path),
     };
     return this.conclude(
       ctx,
@@ -94,22 +113,23 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     return referredOrder(order, order.design?.approach ?? "");
   }
 
-  override sendTo(): readonly Address[] {
-    return this.#options.receivers;
+  override sendTo(ctx: ActionContext<readonly []>): readonly Address[] {
+    return this.#options.isReviewed === true && reviewIn(ctx) === undefined ? [ROUTE_TO_SELF] : this.#options.receivers;
   }
 
-  async #approved(ctx: ActionContext<readonly []>, order: WorkOrder): Promise<Answer> {
-    const answer = await this.#ask(ctx, order, "");
+  async #approved(ctx: ActionContext<readonly []>, order: WorkOrder, wanted: readonly string[]): Promise<Answer> {
+    const answer = await this.#ask(ctx, order, "", { wanted });
     if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return answer;
     return approvedBy(ctx.human, {
       value: answer,
       show: ({ approach, files }) => `${approach}\n\n${files.map(({ path, purpose }) => `${path}: ${purpose}`).join("\n")}`,
-      change: (said) => this.#ask(ctx, order, "", said),
+      change: (said) => this.#ask(ctx, order, "", { wanted, said }),
     });
   }
 
-  #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string, said: readonly string[] = []): Promise<Answer> {
+  #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string, { wanted = [], said = [] }: Wishes = {}): Promise<Answer> {
     const own = [
+      ["Your design was reviewed, and this change was decided: give the whole design again with it", wanted.join("\n")],
       ["What the user says of your design", said.join("\n")],
       ["Your first answer does not compile", faults],
     ] as const;

@@ -9,7 +9,12 @@ import { parted, type PromptPart } from "../prompt.ts";
 /** S is one engineer, M has a design and tests before the code, L has engineers side by side. */
 export type Size = "S" | "M" | "L";
 
-const SystemDesignSchema = z.object({ approach: z.string(), files: z.array(z.object({ path: z.string(), purpose: z.string() })) });
+const SystemDesignSchema = z.object({
+  approach: z.string(),
+  files: z.array(z.object({ path: z.string(), purpose: z.string() })),
+  /** Files of which it has made the interface. */
+  written: z.array(z.string()).optional(),
+});
 
 /** The structure that an architect has given the product: how the parts work together, and the files, which have the interfaces. */
 export type SystemDesign = z.infer<typeof SystemDesignSchema>;

@@ -25,7 +25,7 @@ const TESTS_OF_QA = `The tests are QA's: you change none. Write the bodies of th
 
 /** Works on an order, or on what the verification found, until the checks are green. */
 export function engineer(machine: CompanyMachine): Role {
-  const { workspace, budgetShare, project } = machine;
+  const { workspace, budgetShare, project, attends } = machine;
   const { engineer: name } = COLLEAGUES;
   const toolsOf = (work: WorkSoFar | undefined, shown: ShownText = () => undefined): readonly Tool[] => {
     const asked = work && gateRequest(work.order, work.earlier.at(-1)?.complaints ?? []);
@@ -41,6 +41,7 @@ export function engineer(machine: CompanyMachine): Role {
     cause: IMPLEMENT,
     workspace,
     budgetShare,
+    attends,
     tools: toolsOf(undefined),
     assign: async (rc) => {
       const work = workSoFar(rc.memory) as WorkSoFar;

@@ -24,7 +24,7 @@ Only you change tests. You change nothing else; the tools that dispute are the e
 
 /** Writes tests that fail on the interfaces, before there is code. */
 export function qaEngineer(machine: CompanyMachine): Role {
-  const { workspace, budgetShare } = machine;
+  const { workspace, budgetShare, attends } = machine;
   const { qa: name, engineer, planner, verifier } = COLLEAGUES;
   const judges = { tests: (verification: Verification) => passingParts(verification, workspace), dispute: brokenParts };
   const toolsOf = (mode: keyof typeof judges, order?: WorkOrder, shown: ShownText = () => undefined): readonly Tool[] =>
@@ -43,6 +43,7 @@ export function qaEngineer(machine: CompanyMachine): Role {
     cause: TEST_FIRST,
     workspace,
     budgetShare,
+    attends,
     tools: toolsOf("tests"),
     assign: async (rc) => {
       const mode = isOrdered(rc) ? "tests" : "dispute";

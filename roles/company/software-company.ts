@@ -1,4 +1,5 @@
 import { ProjectGate } from "../../actions/company/project-gate.ts";
+import { DESIGN_REVIEW, designReview, type DesignReview, REVIEW_ROUNDS } from "../../actions/company/design-review.ts";
 import { DesignSystem } from "../../actions/company/design-system.ts";
 import { MergeTasks, MOST_TASKS, PlanTasks } from "../../actions/company/plan-tasks.ts";
 import { Reconsider } from "../../actions/company/reconsider.ts";
@@ -14,8 +15,10 @@ import {
   createMessage,
   defineRole,
   type Message,
+  type Reaction,
   type Role,
   ROUTE_TO_NONE,
+  TeamChange,
   UsageError,
   UserFeedback,
   UserRequirement,
@@ -50,6 +53,8 @@ export interface SoftwareCompanyOptions {
   readonly approve?: "prd" | "plan" | undefined;
   /** A person can be asked. Default false: open questions become assumptions. */
   readonly asks?: boolean | undefined;
+  /** QA, the engineer and the verifier review the design of products of size M and L before they work on it. Default false. */
+  readonly designReview?: boolean | undefined;
   /** The last part: the criteria, or the design of products of size M and L. The output is the work order then. Default: the proven product. */
   readonly until?: "criteria" | "design" | undefined;
   /** Default true. */
@@ -72,7 +77,7 @@ const companyOptions: Known<SoftwareCompanyOptions> = {
   workspace: kinds.workspace,
   sandbox: kinds.sandbox,
   ...kinds.each(kinds.text, "size", "stack"),
-  ...kinds.each(kinds.boolean, "existing", "allowInstall", "asks", "review"),
+  ...kinds.each(kinds.boolean, "existing", "allowInstall", "asks", "review", "designReview"),
   ...kinds.each(kinds.function, "diff", "verify"),
   documents: kinds.record(kinds.text),
   approve: kinds.oneOf("prd", "plan"),
@@ -104,21 +109,26 @@ export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[
   checkProjectOptions("softwareCompany", options, companyOptions);
   const { workspace, sandbox, verify, allowInstall: mayInstall = false, verificationShare = USUAL_VERIFICATION_SHARE } = options;
   const gate = new ProjectGate({ workspace, sandbox, verify });
+  if (options.designReview === true && options.until !== undefined) throw unreviewed(options.until);
   if (options.until === "criteria") return [manager(gate, options)];
   if (options.until === "design") return [manager(gate, options), architect(gate, options)];
   const project = forkedProject(workspace);
-  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShare };
+  // A coding agent from outside attends no meeting.
+  const reviewers = [QA, ...(options.worker === undefined ? [ENGINEER] : []), VERIFIER];
+  const review = options.designReview === true ? designReview({ workspace, architect: ARCHITECT, reviewers }) : undefined;
+  const attends = review && { on: review.open.name, needs: [], do: review.speak };
+  const machine = { workspace, sandbox, gate, project, mayInstall, budgetShare: 1 - verificationShare, attends };
   const engineers = namesOf(options.engineers);
   const board = new TaskBoard({ gate, project, engineers, integrator: ENGINEER, tester: QA, verifier: VERIFIER });
   const action = workAction(IMPLEMENT_TASK);
   return [
     manager(gate, options),
-    architect(gate, options),
+    architect(gate, options, review),
     qaEngineer(machine),
     planner(gate, board),
     ...engineers.map((name) => taskEngineer({ ...machine, name, action })),
     options.worker === undefined ? engineer(machine) : outsideEngineer(machine, options.worker, options.asks === true),
-    verifier(gate, board, options),
+    verifier(gate, board, options, attends),
   ];
 }
 
@@ -137,8 +147,8 @@ export function companyRounds(repairs: number = MOST_REPAIRS): number {
       `Expected rounds of repair as a whole number of at least 0, got ${given}. Leave it out for ${MOST_REPAIRS}.`,
     );
   }
-  // The criteria, the design, the tests and the plan; at the end the whole, its verification, and its news.
-  const fixed = 4 + 3;
+  // The criteria, the design, its review, the tests and the plan; at the end the whole, its verification, and its news.
+  const fixed = 4 + REVIEW_ROUNDS + 3;
   const tasks = MOST_TASKS * MOST_TRIES;
   // Each task may hand back a test once: QA, the plan and its engineer have a round each. One of the last engineer may need two colleagues.
   return fixed + 2 * (tasks + repairs) + 3 * (MOST_TASKS + MOST_DISPUTES);
@@ -183,6 +193,13 @@ function manager(
   });
 }
 
+function unreviewed(until: string): UsageError {
+  return new UsageError(
+    "ARGUMENT_INVALID",
+    `Expected designReview in a company that works on its design, got until: "${until}". Leave one of them out.`,
+  );
+}
+
 function receiversOf(until: SoftwareCompanyOptions["until"]): Readonly<Record<Size, readonly Address[]>> {
   const nobody = [ROUTE_TO_NONE];
   if (until === "criteria") return { S: nobody, M: nobody, L: nobody };
@@ -190,19 +207,33 @@ function receiversOf(until: SoftwareCompanyOptions["until"]): Readonly<Record<Si
   return { S: until === "design" ? nobody : [ENGINEER, VERIFIER], M: designers, L: designers };
 }
 
-function architect(gate: ProjectGate, { approve, until }: SoftwareCompanyOptions): Role {
+function architect(gate: ProjectGate, { approve, until }: SoftwareCompanyOptions, review?: DesignReview): Role {
   const receivers = until === "design" ? [ROUTE_TO_NONE] : [QA, VERIFIER];
+  const design = new DesignSystem({ gate, receivers, approves: approve === "plan", isReviewed: review !== undefined });
+  const meeting: readonly Reaction[] =
+    review === undefined
+      ? []
+      : [
+          { on: DESIGN_REVIEW, needs: [], do: design },
+          { on: design, needs: [], do: review.open },
+          { on: [review.speak, TeamChange], needs: [], do: review.decide },
+        ];
   return defineRole({
     name: ARCHITECT,
     description: INTRODUCTION,
     profile: "Architect",
     goal: "give the product a structure that is simple and easy to test",
-    watch: [],
-    reactions: [{ on: Specify, needs: [], do: new DesignSystem({ gate, receivers, approves: approve === "plan" }) }],
+    watch: review === undefined ? [] : [TeamChange],
+    reactions: [{ on: Specify, needs: [], do: design }, ...meeting],
   });
 }
 
-function verifier(gate: ProjectGate, board: TaskBoard, { sandbox, diff, review, reviewModel, rounds }: SoftwareCompanyOptions): Role {
+function verifier(
+  gate: ProjectGate,
+  board: TaskBoard,
+  { sandbox, diff, review, reviewModel, rounds }: SoftwareCompanyOptions,
+  attends: Reaction | undefined,
+): Role {
   const team = { gate, sandbox, board, repairedBy: ENGINEER, planners: [MANAGER, PLANNER] };
   return defineRole({
     name: VERIFIER,
@@ -212,7 +243,10 @@ function verifier(gate: ProjectGate, board: TaskBoard, { sandbox, diff, review, 
     budgetShare: 1,
     goal: "find out by running it whether the product does what the user asked for",
     watch: [],
-    reactions: [{ on: IMPLEMENT, needs: [], do: new Verify({ ...team, diff, review, model: reviewModel, rounds }) }],
+    reactions: [
+      { on: IMPLEMENT, needs: [], do: new Verify({ ...team, diff, review, model: reviewModel, rounds }) },
+      ...(attends === undefined ? [] : [attends]),
+    ],
   });
 }
 

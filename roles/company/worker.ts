@@ -7,6 +7,7 @@ import {
   defineAction,
   defineRole,
   type Message,
+  type Reaction,
   type Role,
   type RoleContext,
   type RoleOptions,
@@ -29,6 +30,8 @@ export interface CompanyMachine extends MachineOptions {
   readonly budgetShare: number;
   /** Called only for products of size L: only then must the workspace be on disk. */
   readonly project: () => ForkedProject;
+  /** Their part in the review of the design. */
+  readonly attends?: Reaction | undefined;
 }
 
 interface CompanyToolOptions extends Pick<DoneToolOptions, "judge" | "asked">, Required<Pick<EditRules, "refuse" | "shown">> {
@@ -73,6 +76,7 @@ interface WorkerOptions {
   /** False: another role commits. Default true. */
   readonly commits?: boolean;
   readonly handOver: (rc: RoleContext, report: WorkReport) => Promise<Message>;
+  readonly attends?: Reaction | undefined;
 }
 
 /** Such an agent leaves work behind. */
@@ -90,10 +94,10 @@ export const COMPANY =
 
 /** A role in mode `agent` that works on the project with tools. A limit, too, ends its work with a report, a commit and a message. */
 export function worker(options: WorkerOptions): Role {
-  const { name, profile, goal, cause, workspace, assign, budgetShare, commits = true, handOver } = options;
+  const { name, profile, goal, cause, workspace, assign, budgetShare, commits = true, handOver, attends } = options;
   const files = new ProjectFiles(workspace);
   const action = options.action ?? workAction(cause);
-  const roleOf = (tools: readonly Tool[], work: Pick<RoleOptions, "agent" | "react">): Role =>
+  const roleOf = (tools: readonly Tool[], work: Pick<RoleOptions, "agent" | "react" | "reactions">): Role =>
     defineRole({
       ...{ name, profile, goal, budgetShare, tools, watch: [], reactMode: "agent", actions: [action], maxReactLoop: MOST_STEPS },
       description: COMPANY,
@@ -102,7 +106,7 @@ export function worker(options: WorkerOptions): Role {
       // The assignment has what came before.
       agent: { permissions: allowing(tools), toolChoice: "required", terminate: false, recent: 0, ...work.agent },
     });
-  const react = async (rc: RoleContext): Promise<Message> => {
+  const worked = async (rc: RoleContext): Promise<Message> => {
     const { tools, task } = await assign(rc);
     const log = new WorkLog(await boundsOf(rc));
     const report = await reportOf(roleOf(tools, { agent: { task: () => task, net: workNet(log) } }), rc, log, cause);
@@ -112,7 +116,17 @@ export function worker(options: WorkerOptions): Role {
     if (paths.length > 0) await files.commit(rc, { message: subjectOf(report.summary, cause), paths, messageId: message.id });
     return message;
   };
-  return roleOf(options.tools, { react });
+  if (attends === undefined) return roleOf(options.tools, { react: worked });
+  const isCalled = ({ causeBy }: Message): boolean => causeBy === attends.on;
+  const role: Role = roleOf(options.tools, {
+    reactions: [attends],
+    react: async (rc) => {
+      const said = rc.news.some(isCalled) ? [await role.act(rc, attends.do)].flat() : [];
+      const all = rc.news.every(isCalled) ? said : [...said, await worked(rc)];
+      return all.filter((message): message is Message => typeof message === "object");
+    },
+  });
+  return role;
 }
 
 export function workAction(cause: string): Action<WorkReport> {

@@ -37,6 +37,7 @@ const crews: ReadonlyMap<string, ShippedCrew> = new Map([
         size: z.enum(["S", "M", "L"]).optional(),
         stack: z.enum(stackNames).optional(),
         review: z.boolean().optional(),
+        designReview: z.boolean().optional(),
       }),
       open: (options, { workspace, sandbox }) => softwareCompany({ workspace, sandbox, ...options }),
     }),
