@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 124_812;
+export const MAX_LINES = 124_816;
 /** Names of all entries. */
 export const MAX_NAMES = 579;
 
@@ -21,7 +21,7 @@ export const LINES: Readonly<Record<string, number>> = {
   adapters: 12_378,
   agent: 4_452,
   checks: 5_024,
-  cli: 11_517,
+  cli: 11_521,
   client: 985,
   edges: 369,
   fleet: 1_749,

@@ -35,4 +35,16 @@ describe("troupe take and troupe give-back", () => {
       await expectRefusal(cwd, words, `(${code})`);
     expect(await command(cwd, ["replay", id])).toMatchObject({ code: 0 });
   });
+
+  it("take the agent of troupe agent, which has no team to change", async () => {
+    await using stub = await openaiStub({ handler: () => ({ text: "by the model" }) });
+    const { cwd } = placed({});
+    await expectEnd(cwd, ["agent", "a story", ...reach(stub), "--price", "1,4", "--sandbox", "none", "--quiet", "--out", "work"], 0);
+    const id = await newestIn(cwd);
+    await expectEnd(cwd, ["take", id, "Agent"], 0, "Agent");
+    expect((await command(cwd, ["tell", id, "shorter", "--base-url", stub.url])).code).toBe(5);
+    await expectEnd(cwd, ["give-back", id, "Agent"], 0, "Agent");
+    expect((await command(cwd, ["resume", id, "--base-url", stub.url])).stdout).toContain("by the model");
+    await expectRefusal(cwd, ["hire", id, "Ann"], "(CREW_UNKNOWN)");
+  });
 });

@@ -331,7 +331,7 @@ export function hire(session: Session, flags: Flags, id: string, role: string): 
   const { as: name = role } = flags;
   return withHeldRun(session, flags, id, async (store, run) => {
     const { runId } = run;
-    const team = await teamOf(session, store, run, flags);
+    const team = await crewTeam(session, store, run, flags);
     await team.hireInto(runId, role, { name, ...onChange(flags) });
     const shownId = shown(runId, 100);
     const hired = `Hired ${shown(role, 60)} into run ${shownId}${name === role ? "" : ` as ${shown(name, 60)}`}`;
@@ -343,7 +343,7 @@ export function hire(session: Session, flags: Flags, id: string, role: string): 
 export function retire(session: Session, flags: Flags, id: string, name: string): Promise<void> {
   return withHeldRun(session, flags, id, async (store, run) => {
     const { runId } = run;
-    const team = await teamOf(session, store, run, flags);
+    const team = await crewTeam(session, store, run, flags);
     await team.retireFrom(runId, name, onChange(flags));
     const text = `Retired ${shown(name, 60)} from run ${shown(runId, 100)}. Its unread messages are dead letters.`;
     await report(session, text, { type: "retired", runId, name });
@@ -369,12 +369,16 @@ function onChange({ force }: Flags): { readonly onTeamChange: "continue" | "refu
   return { onTeamChange: force === true ? "continue" : "refuse" };
 }
 
+async function crewTeam(session: Session, store: Store, run: LoadedRun, flags: Flags): Promise<Team> {
+  const { runId, state } = run;
+  if (aboutOf(runId, state.about).agent === undefined) return teamOf(session, store, run, flags);
+  throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
+}
+
 async function teamOf({ host }: Session, store: Store, { runId, state }: LoadedRun, { force }: Flags): Promise<Team> {
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, force === true);
   if (force !== true) await assertSameModule(host, about.crew);
-  if (about.agent !== undefined)
-    throw new UsageError("CREW_UNKNOWN", `Expected a run of a crew, but ${shown(runId, 100)} is one of troupe agent, which works alone.`);
   const { name, roles, reserve = [] } = await crewOf(about, NO_PORTS);
   return new Team({ name, roles, reserve, journal: store.journal });
 }
