@@ -113,6 +113,8 @@ const LeadSchema = z.discriminatedUnion("kind", [
 
 const MOST_ITEMS = 1_000;
 
+export const workedCause = (name: string): string => `${name}, worked`;
+
 /** Whether the lead waits for a meeting, or the items of a batch are open. */
 type BatchState =
   | { readonly kind: "none" }
@@ -181,7 +183,7 @@ export class Flow {
     if (causeBy === TeamChange.name) this.#gone.delete(sentFrom);
     else if (causeBy === UserRequirement.name) this.about = content;
     else if (causeBy === backlog) this.#plan(instructContent);
-    else if (causeBy === `${name}, worked`) this.#worked(sentFrom, WorkSchema.safeParse(instructContent).data);
+    else if (causeBy === workedCause(name)) this.#worked(sentFrom, WorkSchema.safeParse(instructContent).data);
     else if (causeBy === batch?.before && this.#batch.kind === "opening") this.#batch = { kind: "open", items: this.#batch.items };
     else if (causeBy === batch?.after && this.#batch.kind === "closing") this.#batch = { kind: "none" };
     if (causeBy !== undefined && [batch?.before, batch?.after].includes(causeBy)) this.decided.push(`${causeBy}: ${speech ?? content}`);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Action, type ActionContext, defineAction, type Message, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../src/index.ts";
 import type { board } from "../src/tools/index.ts";
 import { shortened } from "./markdown.ts";
-import { batchName, Flow, type Item, type ProcessTerms, type StageTerms } from "./process-flow.ts";
+import { batchName, Flow, type Item, type ProcessTerms, type StageTerms, workedCause } from "./process-flow.ts";
 import { asSpeech, parted } from "./prompt.ts";
 
 /*
@@ -31,7 +31,6 @@ const workForm = z.strictObject({
 });
 type Worked = z.infer<typeof workForm>;
 
-export const workedCause = (name: string): string => `${name}, worked`;
 export const decidedCause = (name: string): string => `${name}, decided`;
 export const assignedCause = (name: string): string => `${name}, assigned`;
 

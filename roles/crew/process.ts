@@ -1,5 +1,5 @@
-import { assignedCause, decidedCause, processActions, workedCause } from "../../actions/process.ts";
-import { batchName, type ProcessTerms, type StageTerms } from "../../actions/process-flow.ts";
+import { assignedCause, decidedCause, processActions } from "../../actions/process.ts";
+import { batchName, type ProcessTerms, type StageTerms, workedCause } from "../../actions/process-flow.ts";
 import { type Reaction, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, TeamChange, UsageError, UserFeedback } from "../../src/index.ts";
 import type { board } from "../../src/tools/index.ts";
 import { readYaml } from "../../src/adapters/yaml.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { workedCause } from "../../actions/process.ts";
+import { workedCause } from "../../actions/process-flow.ts";
 import { type ChatModel, type Message, type ModelPrice, UsageError } from "../../src/index.ts";
 import { checkKnownOptions, type EdgePolicy, kinds, type Known } from "../../src/ports.ts";
 import { policyModel } from "../../src/research/index.ts";

@@ -206,7 +206,7 @@ export function spentThere(steps: readonly Sourced[]): StepSpending {
   }, NOTHING);
 }
 
-/** What an answered step had used, wherever. @param paid micro-dollars of the step itself @param inside of steps that are not asked for again */
+/** Returns the spending of an answered step, wherever it was. @param paid micro-dollars of the step itself @param inside of steps that are not asked for again */
 export function spentBefore(
   kind: string,
   outcome: StepOutcome,
