@@ -245,9 +245,11 @@ class Decider {
     const since = all.slice(opened + 1);
     const said = since.filter(({ causeBy }) => causeBy === speakCause(this.#terms.name));
     const heard = new Map(said.map((message) => [message.sentFrom, message]));
-    const gone = since.flatMap((message) => leftIn(message, this.#terms)).filter((name) => !heard.has(name));
-    const turn = { ...asked, absent: [...new Set([...asked.absent, ...gone])] };
-    if (turn.asked.some((name) => !heard.has(name) && !gone.includes(name))) return undefined;
+    const left = since.flatMap((message) => leftIn(message, this.#terms));
+    if (asked.asked.some((name) => !heard.has(name) && !left.includes(name))) return undefined;
+    // A vote counts also of one who left after it.
+    const absent = asked.phase === "vote" ? left.filter((name) => !heard.has(name)) : left;
+    const turn = { ...asked, absent: [...new Set([...asked.absent, ...absent])] };
     const answers = turn.asked.flatMap((name) => heard.get(name) ?? []);
     const calls = turn.calls + answers.length;
     return turn.phase === "vote" ? this.#counted(ctx, turn, answers, calls) : this.#heard(ctx, turn, answers, calls);
