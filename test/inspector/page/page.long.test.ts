@@ -3,10 +3,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
-import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { faultyRun } from "./faulty-run.ts";
-import { sampleRun } from "./sample-run.ts";
-import { describeInBrowser, drawer, eventRow, expectSoon, offlineFile, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
+import { boardRun, sampleRun } from "./sample-run.ts";
+import {
+  describeInBrowser,
+  drawer,
+  eachPanel,
+  eventRow,
+  expectSoon,
+  offlineFile,
+  panelsOf,
+  testBrowser,
+  toPanel,
+  violationsIn,
+  WITH_BOARD,
+  WITHOUT_BOARD,
+} from "./watched-page.ts";
 
 const { folder, open } = testBrowser();
 
@@ -28,17 +40,27 @@ describeInBrowser("what watches a page", () => {
 
 describeInBrowser("an offline page", () => {
   it("shows a run in every view and both themes, accessibly, without a request or a fault", async () => {
-    const url = await offlineFile(folder, "one", [await sampleRun("Write a poem about rain")]);
+    const url = await offlineFile(folder, "one", [await boardRun("Write a poem about rain")]);
     for (const theme of ["light", "dark"] as const) {
       const { page, faults, requests } = await open(url, { theme });
-      for (const { id } of PANELS) {
-        await toPanel(page, id);
-        await expectSoon(() => page.locator(`.tabs a[aria-current]`).getAttribute("href")).toContain(`/${id}`);
-        expect(await violationsIn(page), `${id} ${theme}`).toEqual([]);
-      }
+      await eachPanel(page, WITH_BOARD, async (id) => expect(await violationsIn(page), `${id} ${theme}`).toEqual([]));
       expect(faults).toEqual([]);
       expect(requests.filter((address) => address !== url && !address.startsWith(`${url}#`) && !address.startsWith("data:"))).toEqual([]);
     }
+  });
+
+  it("has the tab of the board where the roles share tasks or notes, and hides it elsewhere", async () => {
+    const shared = await open(await offlineFile(folder, "shared", [await boardRun("Write a poem about rain")]));
+    await expectSoon(() => panelsOf(shared.page)).toEqual(WITH_BOARD);
+    await toPanel(shared.page, "board");
+    const panel = shared.page.locator(".panel");
+    await expectSoon(() => panel.getByRole("region", { name: "Tasks" }).innerText()).toMatch(/then[^]+open[^]+first[^]+done/);
+    expect(await panel.getByRole("region", { name: "Note plan" }).innerText()).toBe("Write a poem about rain");
+    await shared.page.getByRole("slider").press("Home");
+    await expectSoon(() => panel.innerText()).toBe("The roles share no tasks and no notes.");
+    expect(await panelsOf(shared.page)).toEqual(WITH_BOARD);
+    const { page } = await open(await offlineFile(folder, "alone", [await sampleRun()]));
+    await eachPanel(page, WITHOUT_BOARD, () => Promise.resolve());
   });
 
   it("shows the clock, the scheduler and the faults of a run, accessibly in both themes", async () => {
@@ -77,13 +99,12 @@ describeInBrowser("an offline page", () => {
   });
 
   it("fits a window of 400 pixels in every view: nothing is wider, the slider can be dragged, the details lie above", async () => {
-    const { page } = await open(await offlineFile(folder, "narrow", [await sampleRun()]));
+    const { page } = await open(await offlineFile(folder, "narrow", [await boardRun()]));
     await page.setViewportSize({ width: 400, height: 800 });
-    for (const { id } of PANELS) {
-      await toPanel(page, id);
+    await eachPanel(page, WITH_BOARD, async (id) => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth), id).toBe(400);
       expect((await page.getByRole("slider").boundingBox())?.width, id).toBeGreaterThan(100);
-    }
+    });
     await toPanel(page, "graph");
     const name = await page.getByRole("button", { name: "Ann", exact: true }).first().boundingBox();
     expect(name?.height).toBeLessThan(30);
@@ -100,10 +121,18 @@ describeInBrowser("an offline page", () => {
 
   it("shows hostile texts as texts, and a message of 10 MB piece by piece", async () => {
     const long = `${"x".repeat(10_000_000)} the end`;
-    const url = await offlineFile(folder, "hostile", [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long")]);
-    const { page } = await open(url);
+    const runs = [await sampleRun(HOSTILE, "hostile"), await sampleRun(long, "long"), await boardRun(HOSTILE)];
+    const { page } = await open(await offlineFile(folder, "hostile", runs));
+    await page.locator('a[href*="/board/"]').click();
+    await eachPanel(page, WITH_BOARD, () => Promise.resolve());
+    await toPanel(page, "board");
+    const panel = page.locator(".panel");
+    for (const name of ["Tasks", "Note plan"])
+      expect(await panel.getByRole("region", { name }).textContent()).toContain(`<script>alert("message")</script>`);
+    expect(await panel.textContent()).toContain("\\u202etxet");
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByRole("link", { name: /alert/ }).click();
-    for (const { id } of PANELS) await toPanel(page, id);
+    await eachPanel(page, WITHOUT_BOARD, () => Promise.resolve());
     await toPanel(page, "events");
     await eventRow(page, "message").click();
     const content = drawer(page).getByRole("region", { name: "Content of the message" });
@@ -149,10 +178,8 @@ describeInBrowser("the page, used with the keyboard", () => {
   });
 
   it("reaches every control of every view with Tab alone, and shows where the focus is", async () => {
-    const { page } = await open(await offlineFile(folder, "tab", [await sampleRun()]));
-    for (const { id } of PANELS) {
-      await toPanel(page, id);
-      await page.locator(`.tabs a[aria-current][href$="/${id}"]`).waitFor();
+    const { page } = await open(await offlineFile(folder, "tab", [await boardRun()]));
+    await eachPanel(page, WITH_BOARD, async (id) => {
       const controls = await page.evaluate(() => {
         (document.activeElement as HTMLElement | null)?.blur();
         const all = document.querySelectorAll<HTMLElement>("a[href], button, select, input, textarea, summary, [tabindex]");
@@ -177,6 +204,6 @@ describeInBrowser("the page, used with the keyboard", () => {
         expect(width, `${id}: ${box}`).toBeGreaterThanOrEqual(2);
       }
       expect(reached.size, id).toBe(controls);
-    }
+    });
   });
 });

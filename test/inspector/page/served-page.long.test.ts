@@ -5,22 +5,24 @@ import { expect, it } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { defineAction, defineRole, memoryJournal, Team } from "../../../src/index.ts";
 import { readPage } from "../../../src/inspector/page-file.ts";
-import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 import { openaiStub } from "../../../src/testing/index.ts";
+import { board } from "../../../src/tools/index.ts";
 import { type Child, start } from "../../cli/child.ts";
 import { serving } from "../../server/served-team.ts";
 import { TOKEN } from "./live-house.ts";
-import { badge, describeInBrowser, drawer, expectSoon, testBrowser, toPanel, violationsIn } from "./watched-page.ts";
+import { badge, describeInBrowser, drawer, eachPanel, expectSoon, testBrowser, toPanel, violationsIn, WITH_BOARD } from "./watched-page.ts";
 
 const HOSTILE = `<script>alert("x")</script><img src=x onerror=alert(1)><a href="javascript:alert(2)">go</a> \u202etxet desrever\u202c \u2066 \u0000\u001b]0;owned\u0007 --></style></textarea>`;
 
 const { folder, open } = testBrowser();
 
-/** A team whose names, messages, questions and choices are all hostile. */
+/** A team whose names, messages, tasks, questions and choices are all hostile. */
 function hostileTeam(): Team {
+  const tasks = board();
   const Ask = defineAction({
     name: HOSTILE,
     run: async (ctx) => {
+      await tasks.at(ctx).add({ title: HOSTILE });
       const bread = await ctx.human.ask(`${HOSTILE} ${ctx.text}`, { choices: [{ value: "a", label: HOSTILE }, "b"], words: HOSTILE });
       return `${HOSTILE} ${bread}`;
     },
@@ -38,10 +40,7 @@ describeInBrowser("the page of a server", () => {
     const { page } = await open(`${url}/#token=${TOKEN}`);
     await page.getByRole("link", { name: /alert/ }).first().click();
     await expectSoon(() => page.locator(".question").textContent()).toContain(`<script>alert("x")</script>`);
-    for (const { id: panel } of PANELS) {
-      await toPanel(page, panel);
-      expect(await violationsIn(page), panel).toEqual([]);
-    }
+    await eachPanel(page, WITH_BOARD, async (panel) => expect(await violationsIn(page), panel).toEqual([]));
     await page
       .getByLabel(/Another answer|other|<script>/i)
       .last()

@@ -6,6 +6,7 @@ import { type Browser, chromium, type Locator, type Page } from "playwright-core
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { RunEvent } from "../../../src/index.ts";
 import { offlinePage, readPage } from "../../../src/inspector/page-file.ts";
+import { PANELS } from "../../../src/inspector/page/run-page.tsx";
 
 const PROGRAMS = [process.env["CHROME_PATH"] ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"];
 
@@ -122,7 +123,34 @@ export async function offlineFile(folder: string, name: string, runs: readonly (
 
 /** Clicks the tab of a view. */
 export async function toPanel(page: Page, id: string): Promise<void> {
-  await page.getByRole("navigation", { name: "Views of the run" }).locator(`a[href$="/${id}"]`).click();
+  await tabs(page)
+    .and(page.locator(`[href$="/${id}"]`))
+    .click();
+}
+
+/** The tabs of a run whose roles share tasks or notes, and those of one without. */
+export const WITH_BOARD: readonly string[] = PANELS.map(({ id }) => id);
+export const WITHOUT_BOARD = WITH_BOARD.filter((id) => id !== "board");
+
+/** Clicks each tab that a run shows, which must be these, and looks at its view. */
+export async function eachPanel(page: Page, ids: readonly string[], look: (id: string) => Promise<void>): Promise<void> {
+  await expectSoon(() => panelsOf(page)).toEqual(ids);
+  for (const id of ids) {
+    await toPanel(page, id);
+    await tabs(page)
+      .and(page.locator(`[aria-current][href$="/${id}"]`))
+      .waitFor();
+    await look(id);
+  }
+}
+
+/** The views whose tabs a run shows. */
+export function panelsOf(page: Page): Promise<readonly string[]> {
+  return tabs(page).evaluateAll((all) => all.map((tab) => tab.getAttribute("href")?.split("/").at(-1) ?? ""));
+}
+
+function tabs(page: Page): Locator {
+  return page.getByRole("navigation", { name: "Views of the run" }).getByRole("link");
 }
 
 /** The details of what is chosen. */
