@@ -77,10 +77,7 @@ describeInBrowser("the files of a message on the page of a server", () => {
       .first()
       .click();
     await expectSoon(() => badge(page)).toBe("Finished");
-    await page
-      .getByRole("button", { name: /Look at these/ })
-      .first()
-      .click();
+    await page.getByRole("article", { name: "Message 1 from The user" }).getByRole("button", { name: "Details" }).click();
     const listed = drawer(page).getByRole("listitem").filter({ hasText: "bytes" });
     await expectSoon(() => listed.allTextContents()).toEqual([
       "pixel.png image/png, 70 bytes Show",
