@@ -1,5 +1,5 @@
 // Seven processes compared without a model: simulated people, of whom each errs, finds, is away and learns by seeded draws. Run one of the studies by
-// troupe experiment run dist/examples/processes/study.js --name compared --workers 4
+// troupe experiment run dist/examples/processes/study.js --name brooks --workers 4
 import { type Message, Team, usd } from "troupe";
 import { experiment } from "troupe/research";
 import { openCrew, type Person, readCrew, simulatedPeople } from "troupe/roles";
@@ -152,7 +152,7 @@ export const brooks = experiment({
   rounds: Infinity,
   world({ params: { joins, work }, seed, run }) {
     const engineers = joins === "never" ? OLD : [...OLD, ...NEW];
-    const people = Object.fromEntries(NEW.map((name) => [name, { joins: joins === "never" ? 0 : Number(joins) }]));
+    const people = joins === "never" ? {} : Object.fromEntries(NEW.map((name) => [name, { joins }]));
     // Who talks much and learns long, as people do whose work hangs together.
     const talk = work === "apart" ? { overhead: 0.02, ramp: 80 } : { overhead: 0.15, ramp: 400 };
     return teamOf(crewOf(engineers, stagesOf(engineers)), { seed, items: 24, people, ...talk }, run);
