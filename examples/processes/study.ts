@@ -148,7 +148,7 @@ ${reviewers === 0 ? "" : `    - { name: Review, by: [${engineers.join(", ")}], t
 export const brooks = experiment({
   name: "brooks",
   params: { joins: ["never", 0, 100, 200, 300, 500], work: ["apart", "entangled"] },
-  reps: 6,
+  reps: 20,
   rounds: Infinity,
   world({ params: { joins, work }, seed, run }) {
     const engineers = joins === "never" ? OLD : [...OLD, ...NEW];
@@ -164,7 +164,7 @@ export const brooks = experiment({
 export const limits = experiment({
   name: "limits",
   params: { limit: [1, 2, 3, 4, 6, 12] },
-  reps: 6,
+  reps: 20,
   rounds: Infinity,
   world: ({ params: { limit }, seed, run }) =>
     teamOf(crewOf([...OLD, ...NEW], stagesOf([...OLD, ...NEW], `, limit: ${limit}`)), { seed, items: 24 }, run),
@@ -175,7 +175,7 @@ export const limits = experiment({
 export const reviews = experiment({
   name: "reviews",
   params: { reviewers: [0, 1, 2, 3], skill: [0.4, 0.8] },
-  reps: 6,
+  reps: 20,
   rounds: Infinity,
   world: ({ params: { reviewers, skill }, seed, run }) =>
     teamOf(
@@ -190,7 +190,7 @@ export const reviews = experiment({
 export const disputes = experiment({
   name: "disputes",
   params: { wins: ["author", "reviewer"], returns: [0, 1, 2] },
-  reps: 8,
+  reps: 20,
   rounds: Infinity,
   world: ({ params: { wins, returns }, seed, run }) =>
     teamOf(crewOf(OLD, `  rework: ${returns}\n  otherwise: ${wins}${stagesOf(OLD)}`), { seed, items: 24 }, run),
