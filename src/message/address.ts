@@ -46,15 +46,12 @@ export const UserFeedback: Addressable<never> = Object.freeze({ name: "UserFeedb
  * name of that role. Nothing is sent if no role watches it.
  *
  * @example
- * import { defineRole, type Message, type PayloadOf, TeamChange } from "troupe";
+ * import { defineRole, TeamChange } from "troupe";
  *
  * export const host = defineRole({
  *   name: "Hana",
  *   watch: [TeamChange],
- *   react: (rc) =>
- *     (rc.news as readonly Message<PayloadOf<typeof TeamChange>>[]).map(({ instructContent }) =>
- *       rc.message(instructContent?.change === "hired" ? `Welcome, ${instructContent.role}.` : "Goodbye."),
- *     ),
+ *   react: (rc) => rc.news.map(({ content }) => rc.message(`${content} Please write it down.`)), // "Cleo has joined the team. ..."
  * });
  */
 export const TeamChange: Addressable<{ readonly role: string; readonly change: "hired" | "retired" }> = Object.freeze({

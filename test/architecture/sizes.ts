@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 124_819;
+export const MAX_LINES = 124_816;
 /** Names of all entries. */
 export const MAX_NAMES = 579;
 
@@ -29,7 +29,7 @@ export const LINES: Readonly<Record<string, number>> = {
   inspector: 8_171,
   kernel: 2_969,
   memory: 5_371,
-  message: 872,
+  message: 869,
   model: 5_824,
   research: 10_173,
   role: 3_103,
