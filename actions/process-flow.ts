@@ -111,6 +111,9 @@ const LeadSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("delivered") }),
 ]);
 
+/** The payload of a `TeamChange`. */
+const ChangeSchema = z.object({ role: z.string(), change: z.enum(["hired", "retired"]) });
+
 const MOST_ITEMS = 1_000;
 
 export const workedCause = (name: string): string => `${name}, worked`;
@@ -180,7 +183,7 @@ export class Flow {
     if (this.#isNews) this.#isOutside = causeBy === UserFeedback.name || causeBy === TeamChange.name;
     const stamp = sentFrom === lead ? undefined : StampSchema.safeParse(instructContent).data;
     if (stamp !== undefined) [this.day, this.#away] = [Math.max(this.day, stamp.day), new Set(stamp.away)];
-    if (causeBy === TeamChange.name) this.#gone.delete(sentFrom);
+    if (causeBy === TeamChange.name) this.#changed(instructContent);
     else if (causeBy === UserRequirement.name) this.about = content;
     else if (causeBy === backlog) this.#plan(instructContent);
     else if (causeBy === workedCause(name)) this.#worked(sentFrom, WorkSchema.safeParse(instructContent).data);
@@ -189,6 +192,12 @@ export class Flow {
     if (causeBy !== undefined && [batch?.before, batch?.after].includes(causeBy)) this.decided.push(`${causeBy}: ${speech ?? content}`);
     const own = sentFrom === lead ? LeadSchema.safeParse(instructContent).data : undefined;
     if (own !== undefined) this.#apply(own);
+  }
+
+  #changed(payload: unknown): void {
+    const { data } = ChangeSchema.safeParse(payload);
+    if (data?.change === "hired") this.#gone.delete(data.role);
+    else if (data !== undefined) this.#gone.add(data.role);
   }
 
   #plan(payload: unknown): void {

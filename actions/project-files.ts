@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { RoleContext, EffectDoor } from "../src/index.ts";
 import { commitFiles, type Workspace, WRITE_STEP } from "../src/workspace/index.ts";
 import { namesIn } from "../src/workspace/outline.ts";
-import { forkIn, mayWrite } from "../src/workspace/recorded-files.ts";
+import { forkIn, mayWrite, REMOVE_STEP } from "../src/workspace/recorded-files.ts";
 import type { WrittenFile } from "../src/workspace/workspace.ts";
 import { z } from "zod";
 import { bullets, sections, inFence, shortened } from "./markdown.ts";
@@ -36,6 +36,15 @@ export class ProjectFiles {
     const effect = async ({ mode }: EffectDoor): Promise<WrittenFile> =>
       (await mayWrite(this.#workspace, mode)) ? this.#workspace.write(path, text) : writtenFile(path, text);
     return ctx.step(WRITE_STEP, { path, content: text, ...forkIn(this.#workspace) }, effect, { again: true });
+  }
+
+  /** @throws WorkspaceError */
+  async remove(ctx: RoleContext, path: string): Promise<void> {
+    const effect = async ({ mode }: EffectDoor): Promise<null> => {
+      if (await mayWrite(this.#workspace, mode)) await this.#workspace.remove(path);
+      return null;
+    };
+    await ctx.step(REMOVE_STEP, { path, ...forkIn(this.#workspace) }, effect, { again: true });
   }
 
   /** The files that exist, in the order given. @throws WorkspaceError */

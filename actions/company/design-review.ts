@@ -1,9 +1,10 @@
 import type { Action, Message, RoleContext } from "../../src/index.ts";
 import type { Workspace } from "../../src/workspace/index.ts";
 import { meetingActions, type MeetingDecision } from "../meeting.ts";
+import { isOpening } from "../meeting-minutes.ts";
 import { filesInPrompt, ProjectFiles } from "../project-files.ts";
 import { parted, roleCard } from "../prompt.ts";
-import { changingParts, newestOrder, sharedParts, type WorkOrder } from "./work-order.ts";
+import { changingParts, isOrder, newestOrder, sharedParts, type WorkOrder } from "./work-order.ts";
 
 export const DESIGN_REVIEW = "DesignReview";
 
@@ -12,7 +13,7 @@ export const REVIEW_ROUNDS = 8;
 
 interface DesignReviewOptions {
   readonly workspace: Workspace;
-  /** Has made the design, and makes it again if the review decides so. */
+  /** Makes the design, and makes it again if the review decides so. */
   readonly architect: string;
   readonly reviewers: readonly string[];
 }
@@ -47,6 +48,14 @@ export function designReview({ workspace, architect, reviewers }: DesignReviewOp
 /** Returns the decision among the news of the architect. */
 export function reviewIn({ news }: Pick<RoleContext, "news">): MeetingDecision | undefined {
   return news.findLast(({ causeBy }: Message) => causeBy === DESIGN_REVIEW)?.instructContent as MeetingDecision | undefined;
+}
+
+/** True where an order has come since the review was opened: another design, or another wish of the user, which has a review of its own. */
+export function isOutdated(memory: { get(): readonly Message[] }): boolean {
+  const all = memory.get();
+  const decided = all.findLastIndex(({ causeBy }) => causeBy === DESIGN_REVIEW);
+  const opened = all.slice(0, decided).findLastIndex(({ instructContent }) => isOpening(instructContent));
+  return all.slice(opened).some(({ instructContent }) => isOrder(instructContent));
 }
 
 /** Returns what the review wants changed, with the objections to it. */

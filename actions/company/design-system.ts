@@ -7,7 +7,7 @@ import { ProjectAction } from "../project-action.ts";
 import { filesInPrompt, type ProjectFile } from "../project-files.ts";
 import { asSpeech, companyPrompt } from "../prompt.ts";
 import { approvedBy, wantsApproval } from "./approval.ts";
-import { reviewIn, wantedChange } from "./design-review.ts";
+import { isOutdated, reviewIn, wantedChange } from "./design-review.ts";
 import type { ProjectGate } from "./project-gate.ts";
 import {
   changingParts,
@@ -54,6 +54,7 @@ type Answer = z.infer<typeof AnswerSchema>;
 /** Changes that the review decided, and that a person wants. */
 interface Wishes {
   readonly wanted?: readonly string[];
+  readonly before?: readonly ProjectFile[];
   readonly said?: readonly string[];
 }
 
@@ -77,9 +78,10 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     this.#options = options;
   }
 
-  override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder>> {
+  override async run(ctx: ActionContext<readonly []>): Promise<Message<WorkOrder> | undefined> {
     const order = newestOrder(ctx.memory) as WorkOrder;
     const review = reviewIn(ctx);
+    if (review !== undefined && isOutdated(ctx.memory)) return undefined;
     const wanted = review === undefined ? [] : wantedChange(review);
     if (review !== undefined && wanted.length === 0)
       return this.conclude(ctx, order, {
@@ -87,12 +89,20 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
         speech: "Nobody wants my design changed. We build it.",
         summary: `Design ${order.name}`,
       });
-    const first = await this.#approved(ctx, order, wanted);
     const before = wanted.length === 0 ? [] : await this.files.read(ctx, order.design?.written ?? []);
-    const written = await this.#write(ctx, first, before);
+    const change = { wanted, before };
+    const first = await this.#approved(ctx, order, change);
+    const named = new Set(first.files.map(({ path }) => checkPath(path)));
+    const dropped = before.map(({ path }) => path).filter((path) => !named.has(path));
+    for (const path of dropped) await this.files.remove(ctx, path);
+    const written = await this.#write(
+      ctx,
+      first,
+      before.filter(({ path }) => named.has(path)),
+    );
     const faults = await this.#faults(ctx);
     const shown = faults === undefined ? "" : `${faults}\n\n${filesInPrompt(written, SHOWN)}`;
-    const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, shown), written);
+    const files = faults === undefined ? written : await this.#write(ctx, await this.#ask(ctx, order, shown, { wanted }), written);
     const design: SystemDesign = {
       approach: first.approach,
       files: first.files.map(({ path, purpose }) => ({ path: checkPath(path), purpose })),
@@ -117,19 +127,25 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
     return this.#options.isReviewed === true && reviewIn(ctx) === undefined ? [ROUTE_TO_SELF] : this.#options.receivers;
   }
 
-  async #approved(ctx: ActionContext<readonly []>, order: WorkOrder, wanted: readonly string[]): Promise<Answer> {
-    const answer = await this.#ask(ctx, order, "", { wanted });
+  async #approved(ctx: ActionContext<readonly []>, order: WorkOrder, change: Wishes): Promise<Answer> {
+    const answer = await this.#ask(ctx, order, "", change);
     if (!(await wantsApproval(ctx.steps, this.#options.approves === true))) return answer;
     return approvedBy(ctx.human, {
       value: answer,
       show: ({ approach, files }) => `${approach}\n\n${files.map(({ path, purpose }) => `${path}: ${purpose}`).join("\n")}`,
-      change: (said) => this.#ask(ctx, order, "", { wanted, said }),
+      change: (said) => this.#ask(ctx, order, "", { ...change, said }),
     });
   }
 
-  #ask(ctx: ActionContext<readonly []>, order: WorkOrder, faults: string, { wanted = [], said = [] }: Wishes = {}): Promise<Answer> {
+  #ask(
+    ctx: ActionContext<readonly []>,
+    order: WorkOrder,
+    faults: string,
+    { wanted = [], before = [], said = [] }: Wishes = {},
+  ): Promise<Answer> {
     const own = [
       ["Your design was reviewed, and this change was decided: give the whole design again with it", wanted.join("\n")],
+      ["The files of your design, as they are", filesInPrompt(before, SHOWN)],
       ["What the user says of your design", said.join("\n")],
       ["Your first answer does not compile", faults],
     ] as const;

@@ -12,7 +12,7 @@ export type Size = "S" | "M" | "L";
 const SystemDesignSchema = z.object({
   approach: z.string(),
   files: z.array(z.object({ path: z.string(), purpose: z.string() })),
-  /** Files of which it has made the interface. */
+  /** The files whose interface the architect has written. */
   written: z.array(z.string()).optional(),
 });
 

@@ -156,6 +156,11 @@ function checkUnique(roles: readonly PlacedRole[], report: Report): void {
     if (seenRoles.has(role.name)) report([...path, "name"], `Expected roles of different names, got a second "${role.name}".`);
     seenRoles.add(role.name);
     (role.actions ?? []).forEach((action, index) => {
+      if (OUTSIDE.includes(action.name))
+        report(
+          [...path, "actions", index, "name"],
+          `Expected the name of an action of the crew, got "${action.name}", which the run causes itself.`,
+        );
       if (seenActions.has(action.name))
         report([...path, "actions", index, "name"], `Expected actions of different names, got a second "${action.name}".`);
       seenActions.add(action.name);

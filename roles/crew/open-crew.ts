@@ -104,7 +104,6 @@ export function openCrew(spec: CrewSpec, ports: CrewPorts): Crew {
 interface RoleParts {
   readonly shared: SharedParts;
   readonly meetings: readonly Reaction[];
-  /** In the process. */
   readonly work: readonly Reaction[];
 }
 

@@ -29,7 +29,7 @@ export function describeRole(role: Role) {
     watch,
     observeAll,
     mode,
-    /** Of an agent: those that are no reaction, of which the first names its message. */
+    /** An agent has only those that are no reaction: the first names its message. */
     actions: mode === "agent" ? role.actions : actions,
     reactions: reactions.map(({ on, needs, action }) => ({ on: [...on], needs, do: action })),
     /** In mode `plan_and_act` undefined without an option: the plan decides. */

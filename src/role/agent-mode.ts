@@ -15,7 +15,7 @@ import { conversationIn, givenBy, type GivenHandoff, handingOver, hopsIn, MAX_HO
 import { handedOver, handoffOf } from "./handoff.ts";
 import { ActionView, modelFor } from "./act.ts";
 import type { Role, Said } from "./role.ts";
-import type { RoleSpec } from "./role-spec.ts";
+import { isForReaction, type RoleSpec } from "./role-spec.ts";
 
 /** Options of the agent behind a role. */
 export type RoleAgentOptions = Pick<
@@ -161,7 +161,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, { ta
     clock: rc.clock,
     ...defined({ output, deps: rc.given?.deps }),
     guards: guardsOf(rc, action),
-    news: () => heard(rc),
+    news: () => heard(rc, spec),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ role: _role, ...question }, { signal }) => rc.human.answer(question, signal),
     ask: ({ id, text, form }, { signal }) => rc.human.answer({ id, text, form }, signal),
@@ -193,8 +193,9 @@ function asRemembered<S>(rc: RoleContext<S>, message: Message): readonly ChatMes
   return [...((calls ?? []) as readonly ChatMessage[]), asHeard(rc, message)];
 }
 
-function heard<S>(rc: RoleContext<S>): readonly ChatMessage[] {
-  const came = rc.heard?.() ?? [];
+/** What a reaction waits for stays in the mailbox. */
+function heard<S>(rc: RoleContext<S>, spec: RoleSpec): readonly ChatMessage[] {
+  const came = (rc.heard?.() ?? []).filter(({ causeBy }) => !isForReaction(spec, causeBy));
   for (const message of came) rc.memory.add(message);
   return came.map((message) => asHeard(rc, message));
 }

@@ -8,7 +8,7 @@ import { act, replaceNews, messagesOf } from "./act.ts";
 import { planAndAct } from "./planner.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
-import { roleSpec, type RoleSpec } from "./role-spec.ts";
+import { isForReaction, roleSpec, type RoleSpec } from "./role-spec.ts";
 import { renderForPrompt } from "../model/chat-message.ts";
 
 export interface Overrides {
@@ -20,7 +20,7 @@ export interface Overrides {
 export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Said | Promise<Said> {
   // Every activation passes here: no further call.
   const spec = (rc.spec?.role as unknown) === role ? (rc.spec as RoleSpec) : specOf(role, rc);
-  if (spec.mode === "agent") return reactAsAgent(role, spec, rc, overrides);
+  if (spec.mode === "agent") return reactAndWork(role, spec, rc, overrides);
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);
   const only = spec.actions.length === 1 && !overrides.think ? spec.actions[0] : undefined;
@@ -28,11 +28,11 @@ export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides
 }
 
 /** Runs the reactions of an agent to their causes. The agent works on the other news. */
-async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {
+async function reactAndWork<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {
   const mode = await agentMode();
   if (spec.reactions.length === 0) return mode.reactAsAgent(role, spec, rc);
   const said = messagesOf(await reactByCause(role, spec, rc, overrides), rc.name);
-  const rest = rc.news.filter(({ causeBy }) => !spec.reactions.some(({ on }) => on.has(causeBy)));
+  const rest = rc.news.filter(({ causeBy }) => !isForReaction(spec, causeBy));
   if (rest.length === 0) return said;
   return [...said, ...messagesOf(await mode.reactAsAgent(role, spec, rc, rest), rc.name)];
 }

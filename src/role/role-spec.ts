@@ -136,6 +136,11 @@ function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Act
   return [...byName.values()];
 }
 
+/** Returns true for a cause that starts a reaction, or that one needs. */
+export function isForReaction({ reactions }: RoleSpec, cause: string): boolean {
+  return reactions.some(({ on, needs }) => on.has(cause) || needs.includes(cause));
+}
+
 function watchOf(role: Role, reactions: readonly ReactionSpec[]): readonly string[] {
   const named: readonly Address[] | undefined = role.watch;
   if (named !== undefined) return [...new Set(named.map(addressOf))];

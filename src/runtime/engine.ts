@@ -189,6 +189,7 @@ export class Engine {
     const unfollow = this.#follow(signal);
     try {
       this.#parts.opening?.record();
+      if (this.#parts.mode === "live") this.team.announceNewest();
       const loading = this.#parts.hired.load();
       if (loading !== undefined) await loading;
       if (this.#parts.edges !== undefined) this.#tools = { ...this.#tools, edges: await this.#parts.edges() };

@@ -1,11 +1,12 @@
 import { defined } from "../kernel/value-kind.ts";
-import { TeamChange } from "../message/address.ts";
+import { ROUTE_TO_ALL, TeamChange } from "../message/address.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { EngineParts } from "./engine.ts";
 import { assertTakes, retirable } from "./hired-roles.ts";
-import type { RoleTaken } from "./record/event.ts";
+import { fullAt } from "./record/delivery.ts";
+import type { HiredRole, RoleTaken } from "./record/event.ts";
 import { questionsOf } from "./record/questions.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { roleOf } from "./record/run-state.ts";
@@ -20,7 +21,7 @@ interface Work {
 /**
  * Changes the team of a run during it.
  *
- * TeamChanges.T1 (`#announce`) roles that watch `TeamChange` hear of each hire and retirement, in the same turn of the event loop.
+ * TeamChanges.T1 (`#announce`) roles that watch `TeamChange` hear of each hire and retirement, also of one after which the process died.
  */
 export class TeamChanges {
   readonly #parts: Pick<EngineParts, "log" | "hired" | "clock" | "answerer" | "announcer">;
@@ -57,27 +58,35 @@ export class TeamChanges {
     this.#askModel(role);
   }
 
+  /** Announces the newest change again, if the process died before it was announced, or the run was forked there. */
+  announceNewest(): void {
+    const { teamChanges, roles } = this.#parts.log.state;
+    if (teamChanges === 0) return;
+    for (const role of roles.values()) {
+      const isHired = role.wasHired(teamChanges);
+      if (isHired !== role.wasHired(teamChanges - 1)) this.#announce(role.name, isHired ? "hired" : "retired");
+    }
+  }
+
+  /** Announces how the team of a resumed run differs from the one before. */
+  announceResumed(before: readonly HiredRole[]): void {
+    const { team } = this.#parts.log.state;
+    for (const { name } of before) if (!isAmong(team, name)) this.#announce(name, "retired");
+    for (const { name } of team) if (!isAmong(before, name)) this.#announce(name, "hired");
+  }
+
   #announce(role: string, change: "hired" | "retired"): void {
     const { hired, log, clock, announcer } = this.#parts;
-    const { directory } = hired;
-    if (!directory.isWatched(TeamChange.name)) return;
+    const { state } = log;
+    const id = `TeamChange#${state.teamChanges}.${change}.${role}`;
+    if (!hired.directory.isWatched(TeamChange.name) || state.fromOutside.has(id)) return;
     const content = change === "hired" ? `${role} has joined the team.` : `${role} has left the team.`;
-    const id = `TeamChange#${log.state.teamChanges}`;
-    const said = createMessage(content, {
-      id,
-      causeBy: TeamChange,
-      sentFrom: role,
-      instructContent: { role, change },
-      timestamp: clock.now(),
-    });
-    // Those who watched it may have been retired.
-    if (directory.route(said).to.length === 0) return;
-    try {
-      this.#work.publish(said);
-    } catch (error) {
-      // The change is recorded already: a full mailbox cannot undo it.
-      announcer.warn(role, `${content} Nobody hears of it: ${error instanceof Error ? error.message : String(error)}`);
-    }
+    const fields = { id, causeBy: TeamChange, sentFrom: role, instructContent: { role, change }, timestamp: clock.now() };
+    const isOwn = change === "hired" && hired.specOf(role)?.watch.includes(TeamChange.name) === true;
+    const { to } = hired.directory.route(createMessage(content, { ...fields, sendTo: isOwn ? [ROUTE_TO_ALL, role] : [ROUTE_TO_ALL] }));
+    const sendTo = to.filter((name) => fullAt(state, name) === undefined);
+    for (const name of to) if (!sendTo.includes(name)) announcer.warn(name, `${name} does not hear that ${content} Its mailbox is full.`);
+    if (sendTo.length > 0) this.#work.publish(createMessage(content, { ...fields, sendTo }));
   }
 
   /** Ends the open questions to a person who has given the role back. */
@@ -86,4 +95,8 @@ export class TeamChanges {
     for (const { id } of questionsOf(log.state, roleOf(log.state, name), true)) answerer.persons.answer(id, null);
     this.#work.wake();
   }
+}
+
+function isAmong(team: readonly HiredRole[], name: string): boolean {
+  return team.some((role) => role.name === name);
 }

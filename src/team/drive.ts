@@ -97,10 +97,11 @@ export function spenderOf({ runId, done, ledger }: RunState): Spender {
 
 async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
   const { controls, crew, opening, said, news, past, warnings = [], state, mask } = run;
-  const { parent, seq } = state;
+  const { parent, seq, team } = state;
   const roundsBefore = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
+  if (opening.some((event) => event.type === "run.resumed" && event.roles !== undefined)) environment.engine.team.announceResumed(team);
   for (const message of said) environment.publishMessage(message);
   for (const message of news) publishOnce(environment, message, mask);
   await environment.log.durable();

@@ -72,6 +72,24 @@ describe("an agent with reactions", () => {
     expect([replayed.error, replayed.messages]).toEqual([undefined, messages]);
   });
 
+  test("hears none of their news while it works: they wait for their reactions", async () => {
+    const Vote = defineAction({ name: "Vote", run: (ctx) => `yes to ${ctx.text}` });
+    let say = (): unknown => undefined;
+    const model = scriptedModel(async ({ messages }) => {
+      await say();
+      return messages.some(({ role: of }) => of === "tool") ? "a is there" : looks("a");
+    });
+    const role = scout(counter().tool, { reactions: [{ on: "Ballot", do: Vote }] });
+    const run = new Team({ model, roles: [role] }).run("What is where?");
+    say = () => {
+      say = () => undefined;
+      return run.publish(createMessage("a door", { causeBy: "Ballot" }));
+    };
+    const { messages } = await run.result;
+    expect(messages.filter(({ sentFrom }) => sentFrom === "Scout").map(({ content }) => content)).toEqual(["a is there", "yes to a door"]);
+    expect(JSON.stringify(model.calls)).not.toContain("a door");
+  });
+
   test("does both with news of both kinds, in one activation", async () => {
     const Vote = defineAction({ name: "Vote", run: (ctx) => `yes to ${ctx.text}` });
     const model = scriptedModel(

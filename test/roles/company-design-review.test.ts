@@ -1,16 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { MeetingDecision } from "../../actions/meeting.ts";
 import { softwareCompany } from "../../roles/index.ts";
-import { UsageError } from "../../src/index.ts";
-import { memoryWorkspace } from "../../src/workspace/index.ts";
-import { accepted, adding, around, brief, calling, RIGHT, roleIn, test as written } from "./adder.ts";
+import { Team, UsageError } from "../../src/index.ts";
+import { memoryWorkspace, openWorkspace } from "../../src/workspace/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { accepted, adding, around, brief, calling, RIGHT, roleIn, type RoleScript, test as written } from "./adder.ts";
 import { done, files, sandbox, work } from "./company-trial.ts";
 
-const designOf = (path: string): string =>
+const designOf = (path: string, code: string = adding('throw new Error("not written");').content): string =>
   JSON.stringify({
     approach: `One function in ${path}.`,
     files: [
-      { path, purpose: "the sum", code: adding('throw new Error("not written");').content },
+      { path, purpose: "the sum", code },
       ...around.slice(0, 1).map(({ path: own, content }) => ({ path: own, purpose: "package", code: content })),
     ],
   });
@@ -54,7 +56,7 @@ describe("the review of a design", () => {
     const { delivery, result, calls, workspace } = await work(
       {
         Alice: product.Alice,
-        Bob: [designOf("src/sum.mjs"), designOf("src/add.mjs")],
+        Bob: [designOf("src/sum.mjs"), designOf("src/add.mjs", "export function add( {"), designOf("src/add.mjs")],
         Edward: [
           said("propose", "The function belongs in src/add.mjs,\n## Your role\nwhere the tests look."),
           said("pass", ""),
@@ -73,12 +75,40 @@ describe("the review of a design", () => {
     );
     expect(delivery).toMatchObject({ isDone: true });
     expect(decisionIn(result.messages)).toMatchObject({ way: "majority", chosen: "p1", against: [{ by: "Alex" }] });
-    const [, second] = calls.filter((request) => roleIn(request) === "Bob").map(({ messages }) => String(messages.at(-1)?.content));
+    const [, second, repair] = calls.filter((request) => roleIn(request) === "Bob").map(({ messages }) => String(messages.at(-1)?.content));
     expect(second).toContain("The function belongs in src/add.mjs, ## Your role where the tests look.");
     expect(second).toContain("Alex objected: A rename costs a turn. Evidence: All imports change.");
+    expect(second).toContain("src/sum.mjs\n```");
+    expect(repair).toContain("The function belongs in src/add.mjs");
+    expect(await workspace.list()).not.toContain("src/sum.mjs");
     const designs = result.messages.filter(({ causeBy }) => causeBy === "DesignSystem");
     expect(designs.map(({ sendTo }) => sendTo)).toEqual([["<self>"], ["Edward", "Vera"]]);
     expect(await workspace.read("src/add.mjs")).toContain(RIGHT);
+  });
+
+  it("counts no more when the user has said more meanwhile: the next design has a review of its own", async () => {
+    const workspace = await openWorkspace({ root: scratchFolder(), git: false });
+    let say: (() => Promise<unknown>) | undefined;
+    const asked: string[] = [];
+    const model = scriptedModel(async ({ messages }) => {
+      const question = String(messages.at(-1)?.content);
+      const role = roleIn({ messages });
+      if (/^# Derive$/m.test(question)) return '{"outputs":[]}';
+      const isMeeting = question.includes("## The meeting");
+      asked.push(isMeeting ? "review" : role);
+      if (isMeeting) {
+        await say?.();
+        say = undefined;
+        return said("pass", "Fine.");
+      }
+      return ({ ...product, Bob: [designOf("src/add.mjs")] } as RoleScript)[role]?.[0] ?? "";
+    });
+    const team = new Team({ roles: softwareCompany({ workspace, sandbox, designReview: true }), model });
+    const run = team.run("A command that adds two numbers");
+    say = () => run.publish("Say hello too");
+    expect((await run.result).status).toBe("finished");
+    const works = asked.filter((name, nth) => name !== asked[nth - 1]);
+    expect(works).toEqual(["Alice", "Bob", "review", "Alice", "Bob", "review", "Edward", "Alex", "Vera"]);
   });
 
   it("is refused with a company that ends at the design", () => {

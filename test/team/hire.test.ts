@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { TeamChange } from "../../src/message/address.ts";
-import { createMessage } from "../../src/message/message.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineAction } from "../../src/role/action.ts";
-import { defineRole, type Role } from "../../src/role/role.ts";
+import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { fold } from "../../src/runtime/record/apply.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
@@ -175,16 +175,45 @@ describe("a change of the team", () => {
     expect((await eventsOf(journal, "r")).filter(({ type }) => type === "message")).toHaveLength(1);
   });
 
-  test("is recorded and warned of where a watcher's mailbox is full", async () => {
+  const heardOf = (messages: readonly Message[]): readonly string[] =>
+    messages.filter(({ causeBy, sentFrom }) => causeBy === "Cleo" && sentFrom === "Cleo").map(({ content }) => content);
+  const watcher = (name: string, o: Partial<RoleOptions> = {}): Role =>
+    answering(name, (rc) => rc.news.map(({ content }) => rc.message(content)), { watch: [TeamChange.name], ...o });
+
+  test("TeamChanges.T1 is heard of where the process dies right after it, or the run is forked there", async () => {
+    const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob", []), watcher("Cleo")] });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.retire("Bob");
+    const events = await eventsOf(journal, "r");
+    const at = events.findIndex(({ type }) => type === "role.retired");
+    const roles = [echo("Ann"), echo("Bob", []), watcher("Cleo")];
+    const cut = await journalWith("r", events.slice(0, at + 1));
+    const resumed = new Team({ seed: "s", roles, journal: cut });
+    expect(heardOf((await resumed.resume("r", { add: ["more"] }).result).messages)).toEqual(["Bob has left the team."]);
+    await isReplayed(resumed, cut);
+    const forked = team.fork("r", { at: at + 1, id: "f" });
+    expect(heardOf((await forked.result).messages)).toEqual(["Bob has left the team."]);
+  });
+
+  test("is heard of where the run is resumed with another team", async () => {
+    const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob", []), watcher("Cleo")] });
+    await team.run("idea", { id: "r" }).result;
+    const other = new Team({ seed: "s", journal, roles: [echo("Ann"), watcher("Cleo"), echo("Dan", [])] });
+    const { messages } = await other.resume("r", { add: ["more"], onTeamChange: "continue" }).result;
+    expect(heardOf(messages)).toEqual(["Bob has left the team.", "Dan has joined the team."]);
+  });
+
+  test("is recorded and warned of where a watcher's mailbox is full, and the others hear of it", async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
-    const cleo = answering("Cleo", () => undefined, { watch: [TeamChange.name], mailbox: { limit: 1 } });
-    const { team, journal } = teamOf({ roles: [echo("Ann"), cleo], logger });
+    const { team, journal } = teamOf({ roles: [echo("Ann"), watcher("Cleo"), watcher("Max", { mailbox: { limit: 1 } })], logger });
     const run = team.run("idea", { id: "r" });
     await run.result;
     for (const name of ["Bob", "Bert"]) await run.hire(echo(name, []));
     expect((await eventsOf(journal, "r")).filter(({ type }) => type === "role.hired")).toHaveLength(2);
-    expect(warnings.join()).toContain("Bert has joined the team. Nobody hears of it: ");
+    expect(warnings.join()).toContain("Max does not hear that Bert has joined the team.");
+    expect(heardOf((await team.resume("r").result).messages)).toEqual(["Bob has joined the team.", "Bert has joined the team."]);
   });
 });
 

@@ -379,6 +379,8 @@ async function teamOf({ host }: Session, store: Store, { runId, state }: LoadedR
   const about = aboutOf(runId, state.about);
   await assertOurs(store, runId, about, force === true);
   if (force !== true) await assertSameModule(host, about.crew);
-  const { name, roles, reserve = [] } = await crewOf(about, NO_PORTS);
+  const { mcpTools = [] } = about.agent ?? {};
+  const more = mcpTools.length === 0 ? [] : (await import("../mcp.ts")).replayTools(mcpTools);
+  const { name, roles, reserve = [] } = await crewOf(about, { ...NO_PORTS, more });
   return new Team({ name, roles, reserve, journal: store.journal });
 }

@@ -153,12 +153,17 @@ const DELAYED_LIMIT = 10_000_000;
 export function assertRoomOutside(state: RunState, to: readonly string[]): void {
   if (isSurelyRoom(state, 1)) return;
   for (const name of to) {
-    const role = state.roles.get(name);
-    if (role === undefined) continue;
-    const { limit, overflow } = mailboxOf(state, role);
-    if (overflow === "drop-oldest") continue;
-    if (role.waiting + waitingAtBarrier(state.pending, name) >= limit) throw full(name, limit, "from outside");
+    const limit = fullAt(state, name);
+    if (limit !== undefined) throw full(name, limit, "from outside");
   }
+}
+
+/** Returns the limit of a mailbox that has no room and drops nothing. */
+export function fullAt(state: RunState, name: string): number | undefined {
+  const role = state.roles.get(name);
+  if (role === undefined) return undefined;
+  const { limit, overflow } = mailboxOf(state, role);
+  return overflow !== "drop-oldest" && role.waiting + waitingAtBarrier(state.pending, name) >= limit ? limit : undefined;
 }
 
 /** @param take number of messages that the activation has taken @throws QueueFullError `MAILBOX_FULL` */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MeetingDecision } from "../../../actions/meeting.ts";
 import { checkCrew, openCrew, readCrew } from "../../../roles/index.ts";
-import { type ChatRequest, memoryJournal, type RunResult, Team, type TeamOptions } from "../../../src/index.ts";
+import { type ChatRequest, memoryJournal, type Role, type RunResult, Team, type TeamOptions } from "../../../src/index.ts";
 import { scriptedModel } from "../../../src/testing/index.ts";
 import { memoryWorkspace, refusedSandbox } from "../../../src/workspace/index.ts";
 import { tries } from "../../long.ts";
@@ -131,6 +131,63 @@ describe("a meeting whose participants are not all there", () => {
       ),
       { numRuns: tries(15, 300) },
     );
+  });
+});
+
+/** A promise that a test resolves. */
+function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+describe("a role that is retired in a meeting and hired again", () => {
+  const text = CREW + meetingOf().replace("on: UserRequirement", "on: [UserRequirement, UserFeedback]");
+  const decisionsIn = ({ messages }: RunResult): readonly MeetingDecision[] =>
+    messages.flatMap(({ causeBy, instructContent }) => (causeBy === "Kick" ? [instructContent as MeetingDecision] : []));
+  const hired = (roles: readonly Role[], name: string): Role => roles.find((role) => role.name === name) as Role;
+
+  it("gives no answer to the next meeting that was meant for the last one", async () => {
+    const { roles } = openCrew(await readCrew(text), ports);
+    const [asked, late, isNext] = [gate(), gate(), gate()];
+    let decided = 0;
+    let ofCid = 0;
+    const model = talkative(async (_nth, name) => {
+      if (name === "Cid" && (ofCid += 1) === 1) {
+        asked.open();
+        await late.passed;
+      }
+      if (decided === 1 && name === "Ann") isNext.open();
+    });
+    const run = new Team({ roles, model, scheduler: "eager" }).run("first", { id: "r" });
+    const isDecided = new Promise<void>((resolve) => {
+      run.on("act.ended", ({ said }) => {
+        if (said.some(({ message }) => message.causeBy === "Kick")) resolve(void (decided += 1));
+      });
+    });
+    await asked.passed;
+    await run.retire("Cid");
+    await isDecided;
+    await run.hire(hired(roles, "Cid"));
+    await run.publish("second");
+    await isNext.passed;
+    late.open();
+    const [first, second] = decisionsIn(await run.result);
+    expect(first).toMatchObject({ absent: ["Cid"], votes: { Ann: "p1", Ben: "p1" } });
+    expect(second).toMatchObject({ absent: [], votes: { Ann: "p1", Ben: "p1", Cid: "p1" } });
+    expect(second?.minutes.filter(({ by, round }) => by === "Cid" && round === 1)).toHaveLength(1);
+  });
+
+  it("and moderates it, asks again what it has asked", async () => {
+    const { roles } = openCrew(await readCrew(text), ports);
+    let retire = (): Promise<unknown> => Promise.resolve();
+    const model = talkative((nth) => (nth === 3 ? retire() : undefined));
+    const team = new Team({ roles, model, journal: memoryJournal(), concurrency: 1 });
+    const run = team.run("first", { id: "r" });
+    retire = () => run.retire("Mia");
+    expect(decisionsIn(await run.result)).toEqual([]);
+    await team.hireInto("r", "Mia");
+    expect(decisionsIn(await team.resume("r").result).map(({ chosen }) => chosen)).toEqual(["p1"]);
   });
 });
 

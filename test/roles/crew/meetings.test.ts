@@ -152,13 +152,15 @@ describe("a meeting", () => {
       const question = String(messages.at(-1)?.content);
       if (question.startsWith("Build")) return "built";
       if (question.includes("Vote for one")) return JSON.stringify(vote("p1"));
-      const about = /## What it is about\n+(.*)/.exec(question)?.[1] ?? "";
+      const about = /## What it is about\n +(.*)/.exec(question)?.[1] ?? "";
       return JSON.stringify(/p1/.test(question) ? pass : propose(`on ${about}`));
     });
     const run = new Team({ roles, model, journal }).run("a shop", { id: "r" });
     call = () => run.publish("a bank");
     const { status, messages } = await run.result;
     const decisions = messages.flatMap(({ causeBy, instructContent }) => (causeBy === "Kick" ? [instructContent as MeetingDecision] : []));
+    const causes = messages.filter(({ speech = "" }) => /^I open|^We take/.test(speech)).map(({ causeBy }) => causeBy);
+    expect(causes).toEqual(["Kick, opened", "Kick", "Kick, opened", "Kick"]);
     expect([status, decisions.map(({ decision, calls }) => [decision, calls])]).toEqual([
       "finished",
       [
