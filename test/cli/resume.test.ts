@@ -136,9 +136,11 @@ describe("two processes and one run", () => {
     const first = start(greeting(stub.url, "--json"), { cwd });
     await first.until("stdout", /step\.started/);
     const id = await newestIn(cwd);
-    for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["runs", "rm", id, "--yes"]]) {
+    for (const words of [["resume"], ["resume", id], ["runs", "rm", id, "--yes"]]) {
       await expectRefusal(cwd, words, "RUN_OWNED");
     }
+    // An answer goes to the process that drives the run, which asks nothing now.
+    await expectRefusal(cwd, ["answer", id, "red"], "QUESTION_MISSING");
     const shown = await command(cwd, ["runs", "show", id, "--json"]);
     expect(JSON.parse(shown.stdout)).toMatchObject({ status: "open", roles: [{ name: "Alice", isOpen: true }, {}, {}, {}, {}] });
     expect((await command(cwd, ["runs", "export", id])).code).toBe(0);

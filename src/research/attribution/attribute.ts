@@ -21,7 +21,7 @@ export type Intervention =
   | { readonly kind: "prompt"; readonly name: string; readonly act: string; readonly team: (seed: string) => Team };
 
 export interface AttributeOptions {
-  /** Makes the team of one sample. All have the journal of the run. The seed is for a model that draws, such as an oracle. */
+  /** Makes the team of one sample. All have the journal of the run, and models of the same ids. The seed is for a model that draws, such as an oracle. */
   readonly team: (seed: string) => Team;
   readonly runId: string;
   /** Judges how a run ended: a number, or true for a success. */
@@ -95,7 +95,7 @@ export interface Attribution {
  * const journal = memoryJournal();
  * const adder = defineRole({ name: "Ada", react: async (rc) => rc.message(await rc.ask("2 + 2?")) });
  * const team = (seed: string) =>
- *   new Team({ roles: [adder], journal, model: noisyOracle({ seed, accuracy: 0.9, right: () => "4", wrong: () => ["5"] }) });
+ *   new Team({ roles: [adder], journal, model: noisyOracle({ id: "oracle", seed, accuracy: 0.9, right: () => "4", wrong: () => ["5"] }) });
  * const { runId } = await team("7").run("begin").result;
  * const { effects } = await attribute({ team, runId, score: ({ output }) => output?.content === "4" });
  * console.log(effects[0]?.act); // Ada#0
