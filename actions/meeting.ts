@@ -88,7 +88,7 @@ export function meetingActions(terms: MeetingTerms): Readonly<Record<"open" | "s
     speak: defineAction(speakCause(terms.name), (ctx) => speaker.said(ctx)),
     decide: defineAction(terms.name, async (ctx) => {
       if (!isHeld(ctx, terms)) return [];
-      const said = isBack(ctx) ? decider.again(ctx) : await decider.next(ctx);
+      const said = isBack(ctx, terms) ? decider.again(ctx) : await decider.next(ctx);
       if (said === undefined) return [];
       const isDecided = (said.instructContent as Pick<MeetingDecision, "kind"> | undefined)?.kind === "decision";
       if (!isDecided) return asking(ctx, terms, said);
@@ -122,8 +122,10 @@ function isHeld({ memory }: ActionContext, { name }: MeetingTerms): boolean {
 }
 
 /** True for a moderator that was retired, and is hired again: the answers to it are lost. */
-function isBack({ news, name }: ActionContext): boolean {
-  return news.some(({ causeBy, sentFrom }) => causeBy === TeamChange.name && sentFrom === name);
+function isBack({ memory, news, name }: ActionContext, terms: MeetingTerms): boolean {
+  const all = memory.get();
+  const back = all.findLastIndex((m) => m.causeBy === TeamChange.name && m.sentFrom === name && news.some(({ id }) => id === m.id));
+  return back > all.findLastIndex(({ causeBy }) => causeBy === openCause(terms.name));
 }
 
 /** Returns the calls that came while the meeting was held: the next one is about them. */

@@ -196,7 +196,8 @@ export class Flow {
 
   #changed(payload: unknown): void {
     const { data } = ChangeSchema.safeParse(payload);
-    if (data?.change === "hired") this.#gone.delete(data.role);
+    if (data?.role === this.#terms.lead) this.#gone.clear();
+    else if (data?.change === "hired") this.#gone.delete(data.role);
     else if (data !== undefined) this.#gone.add(data.role);
   }
 

@@ -112,7 +112,7 @@ export class DesignSystem extends ProjectAction<WorkOrder, readonly []> {
       ctx,
       { ...order, design },
       {
-        files,
+        files: [...files, ...dropped.map((path) => ({ path }))],
         speech: first.approach,
         summary: `Design ${order.name}`,
       },

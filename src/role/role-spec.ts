@@ -136,9 +136,9 @@ function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Act
   return [...byName.values()];
 }
 
-/** Returns true for a cause that starts a reaction, or that one needs. */
+/** Returns true for a cause that starts a reaction. */
 export function isForReaction({ reactions }: RoleSpec, cause: string): boolean {
-  return reactions.some(({ on, needs }) => on.has(cause) || needs.includes(cause));
+  return reactions.some(({ on }) => on.has(cause));
 }
 
 function watchOf(role: Role, reactions: readonly ReactionSpec[]): readonly string[] {

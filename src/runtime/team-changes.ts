@@ -21,7 +21,8 @@ interface Work {
 /**
  * Changes the team of a run during it.
  *
- * TeamChanges.T1 (`#announce`) roles that watch `TeamChange` hear of each hire and retirement, also of one after which the process died.
+ * TeamChanges.T1 (`#announce`, `announceNewest`) roles that watch `TeamChange` hear of each hire and retirement; of one after which the process
+ * died, when the run continues.
  */
 export class TeamChanges {
   readonly #parts: Pick<EngineParts, "log" | "hired" | "clock" | "answerer" | "announcer">;
@@ -60,33 +61,36 @@ export class TeamChanges {
 
   /** Announces the newest change again, if the process died before it was announced, or the run was forked there. */
   announceNewest(): void {
-    const { teamChanges, roles } = this.#parts.log.state;
-    if (teamChanges === 0) return;
+    const { teamChanges, roles, team } = this.#parts.log.state;
+    if (teamChanges === 0 || !this.#parts.hired.directory.isWatched(TeamChange.name)) return;
     for (const role of roles.values()) {
       const isHired = role.wasHired(teamChanges);
-      if (isHired !== role.wasHired(teamChanges - 1)) this.#announce(role.name, isHired ? "hired" : "retired");
+      if (isHired !== role.wasHired(teamChanges - 1) && isHired === isAmong(team, role.name))
+        this.#announce(role.name, isHired ? "hired" : "retired");
     }
   }
 
   /** Announces how the team of a resumed run differs from the one before. */
   announceResumed(before: readonly HiredRole[]): void {
-    const { team } = this.#parts.log.state;
-    for (const { name } of before) if (!isAmong(team, name)) this.#announce(name, "retired");
-    for (const { name } of team) if (!isAmong(before, name)) this.#announce(name, "hired");
+    const { team, seq } = this.#parts.log.state;
+    const [then, now] = [new Set(before.map(({ name }) => name)), new Set(team.map(({ name }) => name))];
+    for (const name of then) if (!now.has(name)) this.#announce(name, "retired", `resumed@${seq}`);
+    for (const name of now) if (!then.has(name)) this.#announce(name, "hired", `resumed@${seq}`);
   }
 
-  #announce(role: string, change: "hired" | "retired"): void {
+  #announce(role: string, change: "hired" | "retired", at: string = String(this.#parts.log.state.teamChanges)): void {
     const { hired, log, clock, announcer } = this.#parts;
     const { state } = log;
-    const id = `TeamChange#${state.teamChanges}.${change}.${role}`;
+    const id = `TeamChange#${at}.${change}.${role}`;
     if (!hired.directory.isWatched(TeamChange.name) || state.fromOutside.has(id)) return;
     const content = change === "hired" ? `${role} has joined the team.` : `${role} has left the team.`;
     const fields = { id, causeBy: TeamChange, sentFrom: role, instructContent: { role, change }, timestamp: clock.now() };
     const isOwn = change === "hired" && hired.specOf(role)?.watch.includes(TeamChange.name) === true;
-    const { to } = hired.directory.route(createMessage(content, { ...fields, sendTo: isOwn ? [ROUTE_TO_ALL, role] : [ROUTE_TO_ALL] }));
-    const sendTo = to.filter((name) => fullAt(state, name) === undefined);
-    for (const name of to) if (!sendTo.includes(name)) announcer.warn(name, `${name} does not hear that ${content} Its mailbox is full.`);
-    if (sendTo.length > 0) this.#work.publish(createMessage(content, { ...fields, sendTo }));
+    const all = isOwn ? [ROUTE_TO_ALL, role] : [ROUTE_TO_ALL];
+    const { to } = hired.directory.route(createMessage(content, { ...fields, sendTo: all }));
+    const room = to.filter((name) => fullAt(state, name) === undefined);
+    for (const name of to) if (!room.includes(name)) announcer.warn(name, `${name} does not hear that ${content} Its mailbox is full.`);
+    if (room.length > 0) this.#work.publish(createMessage(content, { ...fields, sendTo: room.length === to.length ? all : room }));
   }
 
   /** Ends the open questions to a person who has given the role back. */

@@ -176,6 +176,7 @@ function waitsForRetired({ control }: RunEnd, { roles }: RunState): boolean {
 export async function changeAlone<T>(run: TeamRun, change: RunChange<T>): Promise<T> {
   const environment = environmentOf(run);
   for (const [name, role] of run.crew.roles) environment.addRole(role, { name });
+  environment.engine.team.announceNewest();
   const made = await change.make(environment, { mask: run.mask, isOver: () => true });
   keepState(run, environment);
   return made;

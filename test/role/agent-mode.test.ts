@@ -72,6 +72,13 @@ describe("an agent with reactions", () => {
     expect([replayed.error, replayed.messages]).toEqual([undefined, messages]);
   });
 
+  test("works on news that a reaction only needs", async () => {
+    const Vote = defineAction({ name: "Vote", needs: ["UserRequirement"], run: () => "yes" });
+    const model = scriptedModel(["a is there"]);
+    const role = scout(counter().tool, { reactions: [{ on: "Ballot", do: Vote }] });
+    expect((await new Team({ model, roles: [role] }).run("What is where?").result).output?.content).toBe("a is there");
+  });
+
   test("hears none of their news while it works: they wait for their reactions", async () => {
     const Vote = defineAction({ name: "Vote", run: (ctx) => `yes to ${ctx.text}` });
     let say = (): unknown => undefined;

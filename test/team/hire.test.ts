@@ -196,12 +196,26 @@ describe("a change of the team", () => {
     expect(heardOf((await forked.result).messages)).toEqual(["Bob has left the team."]);
   });
 
-  test("is heard of where the run is resumed with another team", async () => {
+  test("is heard of, also twice, where the run is resumed with another team", async () => {
     const { team, journal } = teamOf({ roles: [echo("Ann"), echo("Bob", []), watcher("Cleo")] });
     await team.run("idea", { id: "r" }).result;
     const other = new Team({ seed: "s", journal, roles: [echo("Ann"), watcher("Cleo"), echo("Dan", [])] });
-    const { messages } = await other.resume("r", { add: ["more"], onTeamChange: "continue" }).result;
-    expect(heardOf(messages)).toEqual(["Bob has left the team.", "Dan has joined the team."]);
+    let messages: readonly Message[] = [];
+    for (const one of [other, team, other]) ({ messages } = await one.resume("r", { add: ["more"], onTeamChange: "continue" }).result);
+    const [others, both] = [
+      ["Bob has left the team.", "Dan has joined the team."],
+      ["Dan has left the team.", "Bob has joined the team."],
+    ];
+    expect(heardOf(messages)).toEqual([...others, ...both, ...others]);
+  });
+
+  test("is news of those who watch it, and of no role whose profile is a watcher's name", async () => {
+    const ann = answering("Ann", () => undefined, { profile: "Cleo" });
+    const { team, journal } = teamOf({ roles: [ann, watcher("Cleo")] });
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.hire(watcher("Bob"));
+    expect((await eventsOf(journal, "r")).at(-1)).toMatchObject({ type: "message", to: ["Cleo", "Bob"] });
   });
 
   test("is recorded and warned of where a watcher's mailbox is full, and the others hear of it", async () => {

@@ -189,6 +189,17 @@ describe("a role that is retired in a meeting and hired again", () => {
     await team.hireInto("r", "Mia");
     expect(decisionsIn(await team.resume("r").result).map(({ chosen }) => chosen)).toEqual(["p1"]);
   });
+
+  it("is opened once where its moderator comes back with a new call", async () => {
+    const { roles } = openCrew(await readCrew(text), ports);
+    const team = new Team({ roles, model: talkative(), journal: memoryJournal() });
+    await team.run("first", { id: "r" }).result;
+    await team.retireFrom("r", "Mia");
+    await team.hireInto("r", "Mia");
+    const result = await team.resume("r", { add: ["second"] }).result;
+    expect(decisionsIn(result)).toHaveLength(2);
+    expect(result.messages.filter(({ speech = "" }) => speech.startsWith("I open"))).toHaveLength(2);
+  });
 });
 
 describe("an agent in a meeting", () => {
