@@ -22,6 +22,8 @@ export const KEEPALIVE = `SELECT count(set_config(name, wanted, false)) FROM (VA
 
 const FIRST_PAUSE = 50;
 const MAX_PAUSE = 1_000;
+/** Transactions at once, to find out whether a pooler shares connections. */
+const HELD = 3;
 
 interface RetryOptions {
   readonly isClosed: () => boolean;
@@ -62,7 +64,7 @@ export class PostgresDatabase {
   readonly #configured = new WeakSet<object>();
   #pool: Pool | undefined;
   #isReady = false;
-  #isUnshared = false;
+  #checked: Promise<void> | undefined;
   #preparing: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
   #isAway = false;
@@ -199,18 +201,31 @@ export class PostgresDatabase {
     this.#configured.add(client);
   }
 
-  /** Checks that two clients have two server processes: behind a pooler, locks and notifications belong to no one. */
-  async #assertUnshared(rows: Rows): Promise<void> {
-    if (this.#isUnshared) return;
-    const own = await backendOf(rows);
-    const other = await this.#connected(backendOf);
-    if (own === other || own !== (await backendOf(rows))) {
-      throw this.#failure(
-        "refused",
-        `Expected a connection to Postgres at ${this.server.shown} that belongs to the ${this.part.name} alone, got one that a pooler gives to several clients. Set the pooler to its mode session, or use the address of the server.`,
-      );
-    }
-    this.#isUnshared = true;
+  /** Checks, once, that two clients have two server processes: behind a pooler, locks and notifications belong to no one. */
+  #assertUnshared(rows: Rows): Promise<void> {
+    this.#checked ??= this.#checkedUnshared(rows).catch((error: unknown) => {
+      this.#checked = undefined;
+      throw error;
+    });
+    return this.#checked;
+  }
+
+  async #checkedUnshared(rows: Rows): Promise<void> {
+    if (!(await this.#isLent(rows, await backendOf(rows), Math.min(HELD, this.server.connections)))) return;
+    throw this.#failure(
+      "refused",
+      `Expected a connection to Postgres at ${this.server.shown} that belongs to the ${this.part.name} alone, got one that a pooler gives to several clients. Set the pooler to its mode session, or use the address of the server.`,
+    );
+  }
+
+  /** True if others get the server process of a client that asks nothing: each transaction that is held takes a free one. */
+  #isLent(rows: Rows, own: number | undefined, held: number): Promise<boolean> {
+    return this.#connected((other) =>
+      inTransaction(other, async () => {
+        if ((await backendOf(other)) === own || (await backendOf(rows)) !== own) return true;
+        return held > 1 && this.#isLent(rows, own, held - 1);
+      }),
+    );
   }
 
   #rowsOf(client: Client | PoolClient): Rows {

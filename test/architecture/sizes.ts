@@ -10,7 +10,7 @@ import type { House } from "./laws.ts";
  */
 
 /** Lines of the product. */
-export const MAX_LINES = 124_953;
+export const MAX_LINES = 124_968;
 /** Names of all entries. */
 export const MAX_NAMES = 579;
 
@@ -18,7 +18,7 @@ export const MAX_NAMES = 579;
 export const LINES: Readonly<Record<string, number>> = {
   actions: 5_806,
   roles: 4_167,
-  adapters: 12_378,
+  adapters: 12_393,
   agent: 4_452,
   checks: 5_024,
   cli: 11_523,
