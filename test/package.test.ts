@@ -37,7 +37,7 @@ const MAX_PACKAGES = 19;
  * Bytes of everything that is packed, unpacked: what runs, its types, the demo, the pages and the examples. Measured 6.5 MB: conversations,
  * hand-offs, guards, waits, the templates of a project and the pages about them took the last 0.3.
  */
-const MAX_PACKED = 7_300_000;
+const MAX_PACKED = 7_350_000;
 
 describe("an install", () => {
   it("is exactly these packages", () => {
