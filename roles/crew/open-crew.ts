@@ -121,7 +121,7 @@ function roleOf(role: CrewRole, crew: CrewSpec, { shared, meetings, work }: Role
   const isOnlyThere = ((seats.length > 0 && !isAgent) || worksIn(crew.process, name)) && (role.actions ?? []).length === 0;
   const watch = [...new Set([...(isOnlyThere ? (role.watch ?? []) : watchOf(role, Object.keys(shared.views))), ...called])];
   const base = { name, ...optional, watch, reactMode, state: SaidSchema };
-  // What an agent does in the process has one form.
+  // An agent gives its work in the process one form.
   const forms = work.map(({ do: action }) => action);
   if (isAgent)
     return defineRole({ ...base, ...agentParts(role, shared), ...(forms.length === 0 ? {} : { actions: forms }), reactions: meetings });

@@ -193,7 +193,7 @@ function asRemembered<S>(rc: RoleContext<S>, message: Message): readonly ChatMes
   return [...((calls ?? []) as readonly ChatMessage[]), asHeard(rc, message)];
 }
 
-/** What a reaction waits for stays in the mailbox. */
+/** Returns the messages that came, but those of reactions, which stay in the mailbox. */
 function heard<S>(rc: RoleContext<S>, spec: RoleSpec): readonly ChatMessage[] {
   const came = (rc.heard?.() ?? []).filter(({ causeBy }) => !isForReaction(spec, causeBy));
   for (const message of came) rc.memory.add(message);

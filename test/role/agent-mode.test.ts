@@ -106,7 +106,7 @@ describe("an agent with reactions", () => {
           .map(({ content }) => content)
           .join()}`,
     );
-    // What it has heard otherwise is remembered, and comes before its task.
+    // Its task comes after the messages that it remembers.
     const role = scout(counter().tool, { watch: ["UserRequirement", "Ballot"], reactions: [{ on: "Ballot", do: Vote }] });
     const place = town([role], { model });
     place.publishMessage("a question");

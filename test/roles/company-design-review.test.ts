@@ -5,7 +5,8 @@ import { Team, UsageError } from "../../src/index.ts";
 import { memoryWorkspace, openWorkspace } from "../../src/workspace/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { accepted, adding, around, brief, calling, RIGHT, roleIn, type RoleScript, test as written } from "./adder.ts";
+import { git } from "../workspace/user-project.ts";
+import { accepted, adding, around, brief, calling, RIGHT, roleIn, roleModel, type RoleScript, test as written } from "./adder.ts";
 import { done, files, sandbox, work } from "./company-trial.ts";
 
 const designOf = (path: string, code: string = adding('throw new Error("not written");').content): string =>
@@ -84,6 +85,23 @@ describe("the review of a design", () => {
     const designs = result.messages.filter(({ causeBy }) => causeBy === "DesignSystem");
     expect(designs.map(({ sendTo }) => sendTo)).toEqual([["<self>"], ["Edward", "Vera"]]);
     expect(await workspace.read("src/add.mjs")).toContain(RIGHT);
+  });
+
+  it("commits the files that the new design no longer has as removed", async () => {
+    const root = scratchFolder();
+    const workspace = await openWorkspace({ root, git: true });
+    const pass = said("pass", "");
+    const model = roleModel({
+      Alice: product.Alice,
+      Bob: [designOf("src/sum.mjs"), designOf("src/add.mjs")],
+      Edward: [said("propose", "Use src/add.mjs."), pass, vote("p1"), ...product.Edward],
+      Alex: [pass, pass, vote("p1"), ...product.Alex],
+      Vera: [pass, pass, vote("p1"), ...product.Vera],
+    });
+    const team = new Team({ roles: softwareCompany({ workspace, sandbox, designReview: true }), model });
+    await team.run("A command that adds two numbers").result;
+    const [, commit] = git(root, "log", "--reverse", "--format=%H", "--grep", "^Design ").trim().split("\n");
+    expect(git(root, "show", "--format=", "--name-status", "--no-renames", String(commit))).toContain("D\tsrc/sum.mjs");
   });
 
   it("counts no more when the user has said more meanwhile: the next design has a review of its own", async () => {

@@ -209,6 +209,16 @@ describe("a change of the team", () => {
     expect(heardOf(messages)).toEqual([...others, ...both, ...others]);
   });
 
+  test("is no news where a role that was hired unheard is left out again", async () => {
+    const { team, journal } = teamOf();
+    const run = team.run("idea", { id: "r" });
+    await run.result;
+    await run.hire(echo("Bob", []));
+    const other = new Team({ seed: "s", journal, roles: [echo("Ann"), watcher("Cleo")] });
+    const { messages } = await other.resume("r", { add: ["more"], onTeamChange: "continue" }).result;
+    expect(heardOf(messages)).not.toContain("Bob has joined the team.");
+  });
+
   test("is news of those who watch it, and of no role whose profile is a watcher's name", async () => {
     const ann = answering("Ann", () => undefined, { profile: "Cleo" });
     const { team, journal } = teamOf({ roles: [ann, watcher("Cleo")] });

@@ -268,6 +268,32 @@ describe("a role that is hired for a stage that nobody can do any more", () => {
   });
 });
 
+describe("a lead that was away while its team changed", () => {
+  it("gives work to a role that came back meanwhile", async () => {
+    const stages = "  stages: [{ name: Build, by: [Ben], task: Build it. }, { name: Look, by: [Quinn], task: Look. }]";
+    const { roles } = openCrew(await readCrew(ownProcess(stages)), ports);
+    let leave = (): void => {};
+    const model = policyModel({
+      id: "leaves",
+      answer: ({ messages: [, ...others] }) => {
+        if (!String(others.at(-1)?.content).includes("## Your stage")) return JSON.stringify({ items: ["a", "b"] });
+        leave();
+        leave = (): void => {};
+        return JSON.stringify({ verdict: "done", result: "built" });
+      },
+    });
+    const team = new Team({ roles, model, journal: memoryJournal() });
+    const run = team.run("a shop", { id: "r" });
+    leave = () => void run.retire("Ben");
+    expect((await run.result).messages.map(({ causeBy }) => causeBy)).not.toContain("small");
+    await team.retireFrom("r", "Mia");
+    await team.hireInto("r", "Ben");
+    await team.hireInto("r", "Mia");
+    const { items } = ((await team.resume("r").result).output?.instructContent ?? { items: [] }) as Delivered;
+    expect(items.map(({ end }) => end)).toEqual(["done", "done"]);
+  });
+});
+
 describe("a process file", () => {
   it.each([
     [
